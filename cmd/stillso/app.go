@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stillso"
+)
+
+// app opens what a command needs when it needs it: home, store, index and
+// namespace, all with one clock.
+type app struct {
+	std      streams
+	homeFlag string
+	json     bool
+
+	opened store
+	places map[string]stillso.Place
+	notes  []string
+}
+
+// store is what the commands need of the store.
+type store interface {
+	stillso.Memories
+	stillso.Sessions
+	stillso.Queue
+	Close() error
+}
+
+// now returns the time, in UTC and whole milliseconds, as the store keeps it.
+func (a *app) now() time.Time { return a.std.clock().UTC().Truncate(time.Millisecond) }
+
+// print writes the summary once, as text or as JSON.
+func (a *app) print(sum summary) error {
+	if a.json {
+		return writeJSON(a.std.out, sum)
+	}
+	p := newPage(a.std.out, a.std.env)
+	sum.text(p)
+	return p.err
+}
+
+// warn tells a person something beside the summary, on standard error.
+func (a *app) warn(format string, v ...any) {
+	fmt.Fprintf(a.std.err, "stillso: warning: %s\n", oneLine(cleanText(fmt.Sprintf(format, v...))))
+}
+
+// close closes what was opened.
+func (a *app) close() error {
+	if a.opened == nil {
+		return nil
+	}
+	return a.opened.Close()
+}
+
+// store opens the store for reading; it never makes one.
+func (a *app) store(ctx context.Context) (store, error) {
+	if a.opened != nil {
+		return a.opened, nil
+	}
+	h := a.home()
+	if !h.exists() {
+		return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", h.dir)}
+	}
+	return a.storeToWrite(ctx)
+}
+
+// directory returns the absolute directory that a command acts in.
+func (a *app) directory(dir string) string {
+	if dir == "" {
+		dir = "."
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}
+
+// namespaceOption returns the namespace that an option names: user, project
+// (that of the directory), or a full one.
+func (a *app) namespaceOption(name, dir string) (stillso.Namespace, error) {
+	switch name {
+	case "", "project":
+		pl, err := a.place(a.directory(dir))
+		return pl.Namespace, err
+	}
+	ns := stillso.Namespace(name)
+	if !ns.Valid() {
+		return "", usagef("unknown namespace %q: use user, project, or a full one such as project/<id>; `stillso list --all` shows them", name)
+	}
+	return ns, nil
+}
+
+// readNamespaces returns the namespaces that a reading command looks into: with
+// project also the user's own, as in recall.
+func (a *app) readNamespaces(name, dir string) ([]stillso.Namespace, error) {
+	ns, err := a.namespaceOption(name, dir)
+	if err != nil {
+		return nil, err
+	}
+	if (name == "" || name == "project") && ns != stillso.UserNamespace {
+		return []stillso.Namespace{ns, stillso.UserNamespace}, nil
+	}
+	return []stillso.Namespace{ns}, nil
+}
+
+// find returns the memory with the id, or the only one whose id starts so.
+func (a *app) find(ctx context.Context, id string) (*stillso.Memory, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id = strings.TrimSpace(id)
+	m, err := st.Memory(ctx, id)
+	if err == nil || !errors.Is(err, stillso.ErrNotFound) {
+		return m, err
+	}
+	var found []*stillso.Memory
+	if id != "" {
+		if found, err = st.Memories(ctx, stillso.Filter{IDPrefix: id, Limit: 6}); err != nil {
+			return nil, err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &marked{class: stillso.ErrNotFound, text: fmt.Sprintf("no memory %q: no id starts so; `stillso list --all` shows the ids", id)}
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, m := range found {
+		ids = append(ids, m.ID)
+	}
+	return nil, usagef("%q is not one memory: %s start so; give more of the id", id, strings.Join(ids, ", "))
+}
+
+// normalised folds what does not change the words: case, space, end marks.
+func normalised(s string) string {
+	return strings.TrimRight(strings.ToLower(oneLine(s)), ".!。！ ")
+}
+
+// sameWords returns an active memory of the namespace that says the same in the
+// same words, or nil.
+func (a *app) sameWords(ctx context.Context, ns stillso.Namespace, content string) (*stillso.Memory, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Search(ctx, stillso.TextQuery{Text: content, Filter: stillso.Filter{
+		Namespaces: []stillso.Namespace{ns}, States: []stillso.State{stillso.Active}, Limit: 20,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	want := normalised(content)
+	for _, f := range found {
+		if f.Memory != nil && normalised(f.Memory.Content) == want {
+			return f.Memory, nil
+		}
+	}
+	return nil, nil
+}
+
+// similar returns up to two active memories that share most words with m.
+func (a *app) similar(ctx context.Context, m *stillso.Memory) ([]*stillso.Memory, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Search(ctx, stillso.TextQuery{Text: m.Content, Filter: stillso.Filter{
+		Namespaces: slices.Compact([]stillso.Namespace{m.Namespace, stillso.UserNamespace}),
+		States:     []stillso.State{stillso.Active}, Limit: 5,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	var out []*stillso.Memory
+	for _, f := range found {
+		if f.Memory != nil && sharedWords(f.Memory.Content, m.Content) >= 0.6 && len(out) < 2 {
+			out = append(out, f.Memory)
+		}
+	}
+	return out, nil
+}
+
+// userHome returns the home directory of the person.
+func (a *app) userHome() string {
+	if h := a.std.env("HOME"); h != "" {
+		return h
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return h
+}

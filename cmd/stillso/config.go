@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"stillso/internal/llm"
+)
+
+// config is config.toml in the home directory. Every key is optional; the zero
+// value of what is not written is replaced by the default below.
+type config struct {
+	Capture captureConfig `toml:"capture"`
+	Model   llm.Config    `toml:"llm"`
+}
+
+// captureConfig says what the sweep takes from sessions.
+type captureConfig struct {
+	// Sessions: read the sessions of the assistants at all.
+	Sessions bool `toml:"sessions"`
+	// Findings: also keep what a session established, unconfirmed.
+	Findings bool `toml:"findings"`
+	// Turns: capture a running session each time so many prompts are new.
+	Turns int `toml:"turns"`
+}
+
+func defaultConfig() config {
+	return config{Capture: captureConfig{Sessions: true, Findings: true, Turns: 10}}
+}
+
+// configHelp documents every key; it is what a new config.toml starts with.
+const configHelp = `# Settings of stillso. Every key is optional; these are the defaults.
+
+[capture]
+sessions = true     # read the sessions of the assistants that are installed
+findings = true     # also keep what a session established, as unconfirmed
+turns = 10          # capture a running session after so many new prompts
+
+[llm]
+provider = "auto"   # auto (what is installed), none (rules only), or one by name
+model = ""          # passed on to the provider
+timeout = "3m"      # of one call
+`
+
+// readConfig reads the settings. A file that is not there is the defaults.
+// Keys that stillso does not know are returned, to warn about.
+func readConfig(path string) (config, []string, error) {
+	c := defaultConfig()
+	data, err := os.ReadFile(path) // #nosec G304 -- the settings file below the home the person chose
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil, nil
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("cannot read the settings: %w; check the permissions of %s", err, path)
+	}
+	meta, err := toml.Decode(string(data), &c)
+	if err != nil {
+		return defaultConfig(), nil, configError(path, err)
+	}
+	var unknown []string
+	for _, k := range meta.Undecoded() {
+		unknown = append(unknown, k.String())
+	}
+	if c.Capture.Turns < 1 {
+		return defaultConfig(), unknown, usagef("cannot use %s: capture.turns is %d; it must be at least 1", path, c.Capture.Turns)
+	}
+	if err := c.Model.Validate(); err != nil {
+		return defaultConfig(), unknown, usagef("cannot use %s: %w", path, err)
+	}
+	return c, unknown, nil
+}
+
+// configError says where in the settings what is wrong.
+func configError(path string, err error) error {
+	var perr toml.ParseError
+	if errors.As(err, &perr) {
+		return usagef("cannot read %s, line %d: %s; correct it, or move the file away for the defaults",
+			path, perr.Position.Line, strings.TrimSuffix(perr.Message, "."))
+	}
+	return usagef("cannot read %s: %w; correct it, or move the file away for the defaults", path, err)
+}
+
+// config returns the settings, and warns once about keys that it does not know.
+func (a *app) config() (config, error) {
+	path := filepath.Join(a.home().dir, "config.toml")
+	c, unknown, err := readConfig(path)
+	if len(unknown) > 0 {
+		a.warn("%s: unknown %s ignored; `stillso version --settings` prints those there are", path, strings.Join(unknown, ", "))
+	}
+	return c, err
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set by the release build with -ldflags "-X main.version=…".
+var version = ""
+
+// versionCmd prints the version.
+type versionCmd struct{}
+
+// versions is what version found.
+type versions struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+func (versionCmd) run(context.Context, *app) (summary, error) { return buildVersion(), nil }
+
+// buildVersion reads what the linker and the go command know of this build.
+func buildVersion() *versions {
+	v := &versions{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			v.Commit = s.Value[:12]
+		}
+	}
+	if v.Version == "" {
+		v.Version = info.Main.Version
+	}
+	if v.Version == "" || v.Version == "(devel)" {
+		v.Version = "development"
+	}
+	return v
+}
+
+func (v *versions) text(p *page) {
+	p.printf("stillso %s", v.Version)
+	if v.Commit != "" {
+		p.printf(" (%s)", v.Commit)
+	}
+	p.printf(" %s %s\n", v.Go, v.System)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"stillso"
+	"stillso/internal/redact"
+	"stillso/internal/terms"
+)
+
+// humanChange returns a change that a person made with a command.
+func (a *app) humanChange(verb stillso.Verb, command string, edits ...stillso.Edit) stillso.Change {
+	return a.change(verb, stillso.Actor{Kind: stillso.Human, Name: command}, edits...)
+}
+
+// change returns an applied change by actor.
+func (a *app) change(verb stillso.Verb, by stillso.Actor, edits ...stillso.Edit) stillso.Change {
+	return stillso.Change{
+		ID: stillso.NewID(), Verb: verb, Outcome: stillso.Applied, Actor: by,
+		Confidence: 1, Edits: edits, At: a.now(),
+	}
+}
+
+// apply is the one way in which a command changes memory: secrets are taken
+// out, the store writes memory and journal in one transaction, and the index
+// is brought up to date before the command says that it is done, so that a hook
+// started right after it finds what was saved.
+func (a *app) apply(ctx context.Context, changes ...stillso.Change) ([]stillso.Change, error) {
+	st, err := a.storeToWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		redactChange(&changes[i])
+	}
+	done, err := st.Apply(ctx, changes...)
+	if err != nil {
+		return nil, err
+	}
+	return done, a.refresh(ctx)
+}
+
+// redactChange takes the secrets out of all that a change would write. What
+// stood in the store before is left as it is: it must equal what is there.
+func redactChange(c *stillso.Change) {
+	c.Reason, _ = redact.Text(c.Reason)
+	for i := range c.Evidence {
+		c.Evidence[i].Quote, _ = redact.Text(c.Evidence[i].Quote)
+	}
+	for _, e := range c.Edits {
+		if e.After != nil {
+			redactMemory(e.After)
+		}
+	}
+}
+
+// redactMemory takes the secrets out of every text of m and returns how many
+// there were.
+func redactMemory(m *stillso.Memory) int {
+	n := 0
+	clean := func(s *string) {
+		text, found := redact.Text(*s)
+		*s = text
+		n += len(found)
+	}
+	for _, s := range []*string{&m.Name, &m.Content, &m.Body, &m.Why} {
+		clean(s)
+	}
+	for _, list := range [][]string{m.Aliases, m.Tags, m.RelatedFiles} {
+		for i := range list {
+			clean(&list[i])
+		}
+	}
+	for i := range m.Evidence {
+		clean(&m.Evidence[i].Quote)
+	}
+	for k, v := range m.Extra {
+		clean(&v)
+		m.Extra[k] = v
+	}
+	return n
+}
+
+// sharedWords returns which part of the words of the shorter text the other one
+// has, too: 0 to 1. Stop words do not count.
+func sharedWords(a, b string) float64 {
+	wa, wb := wordSet(a), wordSet(b)
+	if len(wa) > len(wb) {
+		wa, wb = wb, wa
+	}
+	if len(wa) == 0 {
+		return 0
+	}
+	shared := 0
+	for w := range wa {
+		if wb[w] {
+			shared++
+		}
+	}
+	return float64(shared) / float64(len(wa))
+}
+
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, t := range terms.Analyze(s) {
+		if t.Kind != terms.Char && !terms.Stop(t) {
+			set[t.Text] = true
+		}
+	}
+	return set
+}
+
+// joinErrors names what could not be done after the memory was already saved.
+func savedBut(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the memory is saved, but the index is not up to date: %w; the next sweep builds it (stillso sweep)", err)
+}
