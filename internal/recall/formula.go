@@ -1,0 +1,115 @@
+// Package recall finds the memories that a prompt needs, or says nothing.
+//
+// A memory's evidence is a likelihood ratio: how much likelier are the prompt's
+// words in this memory than in what developers say anyway. Most of it is computed
+// when a memory is written (Postings); a search adds it up. The gate then asks
+// which share of the prompt's information the memory covers, and lets through
+// only what is strong enough (Recall).
+package recall
+
+import (
+	"math"
+
+	"stillso/internal/terms"
+)
+
+// Formula holds the constants of weighing and of the gate. Their reasons stand in
+// docs/decisions; the figures come from internal/eval, which anybody can run again.
+type Formula struct {
+	// Shares of the parts of a memory in the probability of a term. They are flat:
+	// halving or doubling one moves 0 to 2 of 129 answers.
+	Title, Alias, Passage, Body float64
+	// Smoothing lengths, in terms: a part of this length has half its weight.
+	TitleLen, AliasLen, PassageLen, BodyLen float64
+	// Lambda is the weight of the memory against the background in the ratio.
+	Lambda float64
+	// Store is the weight of the store's own frequencies in the background: small,
+	// so that impacts hardly change as the store grows.
+	Store float64
+	// Floor is the smallest background probability.
+	Floor float64
+	// Weights of the kinds of terms.
+	WholeWeight, CharWeight, PairWeight float64
+	// StrangePair is what a pair that neither store nor background knows counts of
+	// the prompt's information: it mostly straddles two words.
+	StrangePair float64
+	// Attainable is the probability in a memory that information is measured by.
+	Attainable float64
+	// MaxTerms is how many terms of a prompt are asked for, the most telling first:
+	// the cheapest silence there is, since long pastes collect evidence.
+	MaxTerms int
+	// Coverage is the exponent of the covered share of information.
+	Coverage float64
+	// BaseAliased and BasePlain are the thresholds for memories with and without
+	// aliases in a store of up to StoreSize memories; Growth is added for each
+	// factor e beyond.
+	BaseAliased, BasePlain, StoreSize, Growth float64
+	// Second is what share of the first hit's strength the next one must have.
+	Second float64
+}
+
+// Default returns the constants in use.
+func Default() Formula {
+	return Formula{
+		Title: .35, Alias: .35, Passage: .25, Body: .05,
+		TitleLen: 8, AliasLen: 12, PassageLen: 60, BodyLen: 300,
+		Lambda: 3, Store: .02, Floor: 1e-4,
+		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
+		StrangePair: .25, Attainable: .05, MaxTerms: 24,
+		Coverage:    .5,
+		BaseAliased: 3.6, BasePlain: 2.4, StoreSize: 50, Growth: .55,
+		Second: .6,
+	}
+}
+
+// Background says how often developers say a term anyway.
+type Background interface {
+	// Share is the share of short texts that hold the term.
+	Share(term string) (share float64, known bool)
+	// Smallest is the share of a term that is not known.
+	Smallest(s terms.Script) float64
+}
+
+// Stats are the store's own frequencies.
+type Stats interface {
+	Docs() int
+	Frequency(term string) int
+}
+
+// probability is how likely a short text of developers, or of this store, holds
+// the term.
+func (f *Formula) probability(term string, bg Background, st Stats) (p float64, known bool) {
+	share, known := bg.Share(term)
+	if !known {
+		share = bg.Smallest(terms.ScriptOf(term))
+	}
+	df := st.Frequency(term)
+	own := float64(df) / float64(st.Docs()+1)
+	return (1-f.Store)*share + f.Store*own + f.Floor, known || df > 0
+}
+
+func (f *Formula) weight(k terms.Kind) float64 {
+	switch k {
+	case terms.Whole:
+		return f.WholeWeight
+	case terms.Char:
+		return f.CharWeight
+	case terms.Pair:
+		return f.PairWeight
+	}
+	return 1
+}
+
+// evidence is the logarithm of the ratio: 0 if the memory says nothing.
+func (f *Formula) evidence(inMemory, background float64) float64 {
+	return math.Log1p(f.Lambda * inMemory / background)
+}
+
+// Threshold is what the strength of a memory must reach in a store of n memories.
+func (f *Formula) Threshold(n int, aliased bool) float64 {
+	base := f.BasePlain
+	if aliased {
+		base = f.BaseAliased
+	}
+	return base + f.Growth*math.Log(math.Max(1, float64(n)/f.StoreSize))
+}
