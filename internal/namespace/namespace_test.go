@@ -539,7 +539,7 @@ func listing(t *testing.T, dir string) string {
 func BenchmarkResolve(b *testing.B) {
 	dir := b.TempDir()
 	b.Setenv("HOME", filepath.Dir(dir))
-	for _, args := range [][]string{{"init", "-q"}, {"remote", "add", "origin", "git@example.test:a/b.git"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"remote", "add", "origin", "git@example.test:a/150.git"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		if err := cmd.Run(); err != nil {
@@ -548,7 +548,8 @@ func BenchmarkResolve(b *testing.B) {
 	}
 	var reg Registry
 	for i := range 200 {
-		reg.Add(stillso.Place{Namespace: stillso.Namespace(fmt.Sprint("project/p", i)), Root: fmt.Sprint("/w/code/p", i), GitDir: fmt.Sprint("/w/code/p", i, "/.git"), Remote: fmt.Sprint("example.test/o/p", i), Birth: "0123456789abcdef"})
+		root := fmt.Sprint("/home/someone/code/p", i)
+		reg.Add(stillso.Place{Namespace: stillso.Namespace(fmt.Sprint("project/p", i)), Root: root, GitDir: root + "/.git", Remote: fmt.Sprint("example.test/a/", i), Birth: "0123456789abcdef"})
 	}
 	sub := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(sub, 0o755); err != nil {

@@ -62,7 +62,7 @@ func TestParseConfig(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"[remote \"origin\"]\n\turl = git@h:a/b\n[url \"x\"]\ninsteadOf=git@\n[branch \"main\"]\nremote=up\n", "[a \"b\\", "k=\"\\", "[\x00]\n=", "[remote.x]url=::://[@]:%",
-		"override\t/a\tuser\nplace\tproject/x\t/a\t/a/.git\th/o/n\tab\t12\n", "place\t\t\t\t", "override\t%zz%2\tproject/%",
+		"override\t/a\tuser\nplace\tproject/x\t/a\t/a/.git\th/o/n\tab\t12\n", "place\t\t\t\t", "override\t%zz%2\tproject/%", "::",
 	} {
 		f.Add([]byte(s))
 	}

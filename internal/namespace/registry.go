@@ -134,24 +134,49 @@ func (r Registry) overrides(yield func(Override) bool) {
 
 func (r Registry) places(yield func(stillso.Place) bool) {
 	for line := range r.lines() {
-		rest, ok := strings.CutPrefix(line, "place\t")
-		if !ok {
-			continue
-		}
-		var field [6]string
-		for i := range field {
-			field[i], rest, _ = strings.Cut(rest, "\t")
-		}
-		p := stillso.Place{
-			Namespace: stillso.Namespace(field[0]), Root: unescapeField(field[1]), GitDir: unescapeField(field[2]),
-			Remote: unescapeField(field[3]), Birth: unescapeField(field[4]),
-		}
-		if s, err := strconv.ParseInt(field[5], 10, 64); err == nil {
-			p.SeenAt = time.Unix(s, 0).UTC()
-		}
-		if p.Namespace.Valid() && p.Root != "" && !yield(p) {
+		if p, ok := parsePlace(line); ok && !yield(p) {
 			return
 		}
+	}
+}
+
+func parsePlace(line string) (stillso.Place, bool) {
+	rest, ok := strings.CutPrefix(line, "place\t")
+	if !ok {
+		return stillso.Place{}, false
+	}
+	var field [6]string
+	for i := range field {
+		field[i], rest, _ = strings.Cut(rest, "\t")
+	}
+	p := stillso.Place{
+		Namespace: stillso.Namespace(field[0]), Root: unescapeField(field[1]), GitDir: unescapeField(field[2]),
+		Remote: unescapeField(field[3]), Birth: unescapeField(field[4]),
+	}
+	if s, err := strconv.ParseInt(field[5], 10, 64); err == nil {
+		p.SeenAt = time.Unix(s, 0).UTC()
+	}
+	return p, p.Namespace.Valid() && p.Root != ""
+}
+
+// byRemote finds the first place with a remote, without taking apart the lines
+// of all others: it is what the prompt path asks most often.
+func (r Registry) byRemote(remote string) (stillso.Namespace, bool) {
+	if remote == "" {
+		return "", false
+	}
+	field := "\t" + escapeField(remote) + "\t"
+	for from := 0; ; {
+		i := strings.Index(r.text[from:], field)
+		if i < 0 {
+			return "", false
+		}
+		i += from
+		line, _, _ := strings.Cut(r.text[strings.LastIndexByte(r.text[:i], '\n')+1:], "\n")
+		if p, ok := parsePlace(strings.TrimSuffix(line, "\r")); ok && p.Remote == remote {
+			return p.Namespace, true
+		}
+		from = i + 1
 	}
 }
 
@@ -185,12 +210,13 @@ func below(dir, parent string) bool {
 // alone. Otherwise the same git directory, the same first commit whose old git
 // directory is gone, or the same directory.
 func (r Registry) lookup(p stillso.Place, main string) (stillso.Namespace, bool) {
+	if ns, ok := r.byRemote(p.Remote); ok {
+		return ns, true
+	}
 	var byDir, byRoot stillso.Place
 	var births []stillso.Place
 	for row := range r.places {
 		switch {
-		case p.Remote != "" && row.Remote == p.Remote:
-			return row.Namespace, true
 		case p.GitDir != "" && samePath(row.GitDir, p.GitDir):
 			if byDir.Namespace == "" && sameRepository(row, p) {
 				byDir = row

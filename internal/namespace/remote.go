@@ -4,7 +4,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
+
+// maxRemote bounds the address of a remote, in bytes.
+const maxRemote = 1024
 
 // NormalRemote brings the spellings of one remote to one form, host/owner/name:
 // user, password, port, .git, trailing slashes and the case of the host do not
@@ -12,7 +16,7 @@ import (
 // for what is no address, and for a directory of this machine.
 func NormalRemote(address string) string {
 	address = strings.TrimSpace(address)
-	if address == "" || len(address) > maxPath || !usable(address) {
+	if address == "" || len(address) > maxRemote || !usable(address) || !utf8.ValidString(address) {
 		return ""
 	}
 	if _, local := localRemote(address); local {
@@ -20,7 +24,11 @@ func NormalRemote(address string) string {
 	}
 	var host, rest string
 	if helper, after, ok := strings.Cut(address, "::"); ok && !strings.ContainsAny(helper, "[/@:") {
-		return strings.ToLower(helper) + "/" + strings.Trim(cleanPath(strings.ReplaceAll(after, "://", "/")), "/")
+		rest = strings.Trim(cleanPath(strings.ReplaceAll(after, "://", "/")), "/")
+		if helper == "" || rest == "" {
+			return ""
+		}
+		return strings.ToLower(helper) + "/" + rest
 	}
 	if scheme, after, ok := strings.Cut(address, "://"); ok {
 		after, _, _ = strings.Cut(after, "#")
