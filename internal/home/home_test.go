@@ -1,0 +1,216 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The order of the variables is documented; a relative path would be another store in
+// every directory.
+func TestLocate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths of Unix")
+	}
+	cases := []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"STILLSO_HOME": "/a/", "XDG_DATA_HOME": "/x", "HOME": "/h"}, "/a"},
+		{map[string]string{"XDG_DATA_HOME": "/x", "HOME": "/h"}, "/x/stillso"},
+		{map[string]string{"XDG_DATA_HOME": "x", "HOME": "/h"}, "/h/.local/share/stillso"},
+		{map[string]string{"STILLSO_HOME": "a", "HOME": "/h"}, ""},
+		{map[string]string{"HOME": ""}, ""},
+		{map[string]string{"HOME": "h"}, ""},
+	}
+	for _, c := range cases {
+		got, err := Locate(func(k string) string { return c.env[k] })
+		if string(got) != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%v: %q, %v; want %q", c.env, got, err, c.want)
+		}
+	}
+}
+
+// A directory that others can write to would let them put words into every prompt.
+func TestCheck(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes of Unix")
+	}
+	d := Dir(filepath.Join(t.TempDir(), "a", "b"))
+	if d.Exists() {
+		t.Error("exists too early")
+	}
+	if err := d.Create(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{d.String(), d.Spool(), d.Journal()} {
+		info, err := os.Stat(p)
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v %v", p, info.Mode(), err)
+		}
+	}
+	for _, mode := range []os.FileMode{0o720, 0o702, 0o777} {
+		if err := os.Chmod(d.String(), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Check(); !errors.Is(err, ErrUnsafe) {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+	file := Dir(filepath.Join(t.TempDir(), "f"))
+	if err := os.WriteFile(file.String(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Check(); !errors.Is(err, ErrUnsafe) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+// Hooks of twenty terminals append at once, while a sweep drains: no line may be lost,
+// torn or seen by nobody.
+func TestAppendWhileDraining(t *testing.T) {
+	d := Dir(t.TempDir())
+	const writers, each = 20, 50
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				line := fmt.Sprintf(`{"w":%d,"i":%d,"pad":"%s"}`, w, i, strings.Repeat("x", w*i))
+				if err := d.Append(Queue, []byte(line)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var got []string
+	drain := func() {
+		if err := d.Drain(Queue, func(l []byte) error { got = append(got, string(l)); return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 4 {
+		drain()
+	}
+	wg.Wait()
+	drain()
+	drain()
+	slices.Sort(got)
+	if got = slices.Compact(got); len(got) != writers*each {
+		t.Errorf("%d lines, want %d", len(got), writers*each)
+	}
+	for _, l := range got {
+		if !strings.HasPrefix(l, `{"w":`) || !strings.HasSuffix(l, `"}`) {
+			t.Errorf("torn line %q", l)
+		}
+	}
+}
+
+// What could not be stored must be handed over again, and before newer lines.
+func TestDrainAgain(t *testing.T) {
+	d := Dir(t.TempDir())
+	fail := errors.New("store is full")
+	for _, l := range []string{"1", "2"} {
+		if err := d.Append(Receipts, []byte(l)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Drain(Receipts, func([]byte) error { return fail }); !errors.Is(err, fail) {
+		t.Fatal(err)
+	}
+	if err := d.Append(Receipts, []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := d.Drain(Receipts, func(l []byte) error { got = append(got, string(l)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(got, "") != "123" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Lines that are too long would be torn; foreign ones must not stop the drain.
+func TestLines(t *testing.T) {
+	d := Dir(t.TempDir())
+	if err := d.Append(Queue, []byte(strings.Repeat("x", MaxLine))); err == nil {
+		t.Error("a line that is too long was taken")
+	}
+	if err := d.Append(Queue, []byte("a\nb")); err == nil {
+		t.Error("two lines were taken for one")
+	}
+	path := filepath.Join(d.Spool(), Queue)
+	if err := os.MkdirAll(d.Spool(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "a\n\n" + strings.Repeat("y", 1<<20) + "\n\xff\x00\nlast"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := d.Drain(Queue, func(l []byte) error { got = append(got, string(l)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(got, "|") != "a|\xff\x00|last" {
+		t.Errorf("got %.80q", got)
+	}
+}
+
+// Ids of one session must not silence another, and a compacted session starts anew.
+func TestSession(t *testing.T) {
+	d := Dir(t.TempDir())
+	if err := errors.Join(d.Show("s1", "a", "b"), d.Show("s1", "c"), d.Show("../../x", "d"), d.Show("", "e"), d.Show("s2")); err != nil {
+		t.Fatal(err)
+	}
+	for session, want := range map[string]string{"s1": "a b c", "../../x": "d", "": "", "s2": ""} {
+		got, err := d.Shown(session)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %v %v, want %q", session, got, err, want)
+		}
+	}
+	if err := errors.Join(d.Forget("s1"), d.Forget("s1"), d.Forget("")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := d.Shown("s1"); len(got) != 0 {
+		t.Errorf("after forgetting: %v", got)
+	}
+	long := make([]string, 2000)
+	for i := range long {
+		long[i] = fmt.Sprintf("id%04d", i)
+		if err := d.Show("long", long[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := d.Shown("long"); err != nil || !slices.Equal(got, long) {
+		t.Errorf("%d ids, %v", len(got), err)
+	}
+}
+
+// A link in place of a spool file must not lead writes elsewhere.
+func TestNoFollow(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights")
+	}
+	d := Dir(t.TempDir())
+	if err := d.Create(); err != nil {
+		t.Fatal(err)
+	}
+	target := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(target, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(d.Spool(), Queue)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Append(Queue, []byte("evil")); err == nil {
+		t.Error("appended through a link")
+	}
+	if got, _ := os.ReadFile(target); string(got) != "x" {
+		t.Errorf("target is %q", got)
+	}
+}
