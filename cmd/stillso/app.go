@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stillso"
+	"stillso/internal/store/sqlite"
 )
 
 // app opens what a command needs when it needs it: home, store, index and
@@ -22,7 +23,6 @@ type app struct {
 
 	opened store
 	places map[string]stillso.Place
-	notes  []string
 }
 
 // store is what the commands need of the store.
@@ -30,6 +30,10 @@ type store interface {
 	stillso.Memories
 	stillso.Sessions
 	stillso.Queue
+	// Each visits the memories that changed after a place in the journal.
+	Each(ctx context.Context, after int64, f func(m *stillso.Memory, seq int64) error) (sqlite.Extent, error)
+	// Seq is the place of the last change in the journal.
+	Seq(ctx context.Context) (int64, error)
 	Close() error
 }
 
@@ -59,16 +63,28 @@ func (a *app) close() error {
 	return a.opened.Close()
 }
 
-// store opens the store for reading; it never makes one.
+// store opens the store; it never makes one.
 func (a *app) store(ctx context.Context) (store, error) {
+	if a.opened == nil && !a.home().exists() {
+		return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", a.home().dir)}
+	}
+	if err := a.create(ctx); err != nil {
+		return nil, err
+	}
+	return a.opened, nil
+}
+
+// create opens the store, and makes it if there is none.
+func (a *app) create(ctx context.Context) error {
 	if a.opened != nil {
-		return a.opened, nil
+		return nil
 	}
-	h := a.home()
-	if !h.exists() {
-		return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", h.dir)}
+	st, err := sqlite.Open(ctx, a.home().dir, sqlite.Options{})
+	if err != nil {
+		return err
 	}
-	return a.storeToWrite(ctx)
+	a.opened = st
+	return nil
 }
 
 // directory returns the absolute directory that a command acts in.
@@ -200,3 +216,6 @@ func (a *app) userHome() string {
 	}
 	return h
 }
+
+// absolute returns the absolute form of a path given on the command line.
+func (a *app) absolute(path string) string { return a.directory(path) }

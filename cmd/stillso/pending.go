@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"stillso"
+	"stillso/internal/files"
 )
 
 var errPending = errors.New("this command is not wired yet")
@@ -12,38 +15,54 @@ var errPending = errors.New("this command is not wired yet")
 type (
 	tryCmd       struct{}
 	recallCmd    struct{}
-	importCmd    struct{}
-	exportCmd    struct{}
 	captureCmd   struct{}
 	sweepCmd     struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
-	doctorCmd    struct{}
 	repairCmd    struct{}
 	evalCmd      struct{}
-	purgeCmd     struct{}
 )
 
 func (tryCmd) run(context.Context, *app) (summary, error)       { return nil, errPending }
 func (recallCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
-func (importCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
-func (exportCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (sweepCmd) run(context.Context, *app) (summary, error)     { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
-func (doctorCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (repairCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (evalCmd) run(context.Context, *app) (summary, error)      { return nil, errPending }
-func (purgeCmd) run(context.Context, *app) (summary, error)     { return nil, errPending }
 
 type homeDir struct{ dir string }
 
-func (homeDir) exists() bool                                    { return false }
-func (a *app) home() homeDir                                    { return homeDir{} }
-func (a *app) storeToWrite(context.Context) (store, error)      { return nil, errPending }
-func (a *app) create(context.Context) error                     { return errPending }
-func (a *app) refresh(context.Context) error                    { return nil }
-func (a *app) place(dir string) (stillso.Place, error)          { return stillso.Place{Namespace: "user"}, nil }
-func memoryName(string) string                                  { return "" }
-func guessType(string) stillso.Type                             { return stillso.Fact }
+func (h homeDir) exists() bool {
+	_, err := os.Stat(filepath.Join(h.dir, "store.db"))
+	return err == nil
+}
+func (h homeDir) places() string { return filepath.Join(h.dir, "places.tsv") }
+func (a *app) home() homeDir {
+	if a.homeFlag != "" {
+		return homeDir{a.homeFlag}
+	}
+	return homeDir{a.std.env("STILLSO_HOME")}
+}
+func memoryName(string) string                              { return "" }
+func guessType(string) stillso.Type                         { return stillso.Fact }
+func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
+func (a *app) importable(string) string                     { return "" }
+func (a *app) purge(context.Context, string) error          { return errPending }
+
+type checkup struct {
+	app    *app
+	health *health
+	dir    string
+}
+
+func (d *checkup) home(context.Context)     {}
+func (d *checkup) store(context.Context)    {}
+func (d *checkup) journal(context.Context)  {}
+func (d *checkup) index(context.Context)    {}
+func (d *checkup) places(context.Context)   {}
+func (d *checkup) sweep(context.Context)    {}
+func (d *checkup) memories(context.Context) {}
+func (d *checkup) hooks(context.Context)    {}
+func (d *checkup) settings(context.Context) {}

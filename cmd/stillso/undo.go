@@ -42,7 +42,7 @@ func (c *undoCmd) run(ctx context.Context, a *app) (summary, error) {
 	if given != 1 {
 		return nil, usagef("cannot undo: say which change; give its id (stillso journal lists them), --last, or --batch ID")
 	}
-	st, err := a.storeToWrite(ctx)
+	st, err := a.store(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"stillso"
 	"stillso/internal/redact"
@@ -27,7 +27,7 @@ func (a *app) change(verb stillso.Verb, by stillso.Actor, edits ...stillso.Edit)
 // is brought up to date before the command says that it is done, so that a hook
 // started right after it finds what was saved.
 func (a *app) apply(ctx context.Context, changes ...stillso.Change) ([]stillso.Change, error) {
-	st, err := a.storeToWrite(ctx)
+	st, err := a.store(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *app) apply(ctx context.Context, changes ...stillso.Change) ([]stillso.C
 	if err != nil {
 		return nil, err
 	}
-	return done, a.refresh(ctx)
+	return done, errors.Join(a.refresh(ctx), a.register(ctx, st, done))
 }
 
 // redactChange takes the secrets out of all that a change would write. What
@@ -109,12 +109,4 @@ func wordSet(s string) map[string]bool {
 		}
 	}
 	return set
-}
-
-// joinErrors names what could not be done after the memory was already saved.
-func savedBut(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("the memory is saved, but the index is not up to date: %w; the next sweep builds it (stillso sweep)", err)
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"stillso"
+	"stillso/internal/files"
+)
+
+// exportCmd writes memories to a file or to standard output.
+type exportCmd struct {
+	File      string `arg:"" optional:"" help:"Where to; else standard output. A name that ends in .json gets one array." type:"path"`
+	All       bool   `short:"a" help:"Also retired memories."`
+	Namespace string `help:"user, project (with user), all (the default), or a full namespace." default:"all"`
+	Dir       string `help:"Act as if in this directory." type:"path"`
+}
+
+// Help shows examples.
+func (exportCmd) Help() string {
+	return `Writes one memory a line as JSON; stillso import reads it back. Secrets are taken
+out once more on the way.
+
+Examples:
+  stillso export memories.jsonl
+  stillso export --namespace project | wc -l`
+}
+
+// exported is what export did. Without a file the memories themselves are the
+// output, so there is no summary to print.
+type exported struct {
+	File     string `json:"file"`
+	Memories int    `json:"memories"`
+}
+
+func (c *exportCmd) run(ctx context.Context, a *app) (summary, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var f stillso.Filter
+	if c.Namespace != "all" && c.Namespace != "" {
+		if f.Namespaces, err = a.readNamespaces(c.Namespace, c.Dir); err != nil {
+			return nil, err
+		}
+	}
+	ms, err := st.Memories(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range ms {
+		ms[i] = m.Clone()
+		redactMemory(ms[i])
+	}
+	form := files.Lines
+	if strings.EqualFold(filepath.Ext(c.File), ".json") {
+		form = files.Array
+	}
+	var b bytes.Buffer
+	n, err := files.WriteExport(&b, ms, form, c.All)
+	if err != nil {
+		return nil, err
+	}
+	if c.File == "" {
+		_, err := io.Copy(a.std.out, &b)
+		return nil, err
+	}
+	if err := maybe.WriteFile(c.File, b.Bytes(), 0o600); err != nil {
+		return nil, usagef("cannot write %s: %w; nothing was changed there", c.File, err)
+	}
+	return &exported{File: c.File, Memories: n}, nil
+}
+
+func (e *exported) text(p *page) {
+	p.printf("wrote %s to %s\n", plural(e.Memories, "memory", "memories"), e.File)
+}

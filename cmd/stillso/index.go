@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"stillso"
+	"stillso/internal/recall"
+	"stillso/internal/snapshot"
+)
+
+// The index is brought up to date after every write. What changed since the base
+// goes into a small delta, which costs milliseconds whatever the size of the
+// store; the base is built again when that is cheap or overdue.
+const (
+	// A base of at most smallBase memories is built anew each time instead: it
+	// takes as long as a delta, and its frequencies are never out of date.
+	smallBase = 300
+	// Above deltaLimit changed memories a delta costs as much as smallBase.
+	deltaLimit = 300
+	// Up to inlineBase memories a base is built by the command that found the
+	// delta too large (about 50 µs each); above, by the next sweep.
+	inlineBase = 5000
+	// learntPrompts bounds the user's own prompts that the background is learnt
+	// from: a thousand random ones are as good as all.
+	learntPrompts = 2000
+	// lockWait is how long to wait for another writer of the index; building a
+	// base of 100,000 memories takes seconds.
+	lockWait = 30 * time.Second
+)
+
+// refresh brings the index up to date with the store.
+func (a *app) refresh(ctx context.Context) error { return a.index(ctx, false) }
+
+// rebuild builds the whole index anew.
+func (a *app) rebuild(ctx context.Context) error { return a.index(ctx, true) }
+
+func (a *app) index(ctx context.Context, whole bool) (err error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := snapshot.Lock(a.home().dir, lockWait)
+	if err != nil {
+		return savedBut(err)
+	}
+	defer func() { err = errors.Join(err, savedBut(w.Unlock())) }()
+	x := indexer{st: st, w: w, dir: a.home().dir}
+	if whole {
+		return savedBut(x.base(ctx))
+	}
+	return savedBut(x.update(ctx))
+}
+
+// savedBut names what could not be done after the memory was already saved.
+func savedBut(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("what was changed is saved, but the recall index is not up to date: %w; stillso sweep --rebuild builds it", err)
+}
+
+// indexer writes the index while it holds the writers' lock, and reads the store
+// only then: else an older view of the store could replace a newer one.
+type indexer struct {
+	st  store
+	w   *snapshot.Writer
+	dir string
+}
+
+// update writes a delta, or a base where a delta would not do.
+func (x *indexer) update(ctx context.Context) error {
+	base, err := x.w.Base()
+	if errors.Is(err, stillso.ErrNotFound) || errors.Is(err, stillso.ErrDamaged) || errors.Is(err, stillso.ErrNewer) {
+		return x.base(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	seq, err := x.st.Seq(ctx)
+	if err != nil {
+		return err
+	}
+	if base.Docs <= smallBase || seq < base.Seq { // behind its index: the store was put back from a backup
+		return x.base(ctx)
+	}
+	n, err := x.delta(ctx, base.Seq, seq)
+	if err == nil && n > deltaLimit && base.Docs <= inlineBase {
+		return x.base(ctx)
+	}
+	return err
+}
+
+// delta writes all memories that changed after the base, and returns how many.
+// seq is read before the memories: an index may know more than its Seq says,
+// never less.
+func (x *indexer) delta(ctx context.Context, after, seq int64) (int, error) {
+	snap, err := snapshot.Open(x.dir)
+	if err != nil {
+		return 0, err
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	model := recall.ModelOf(snap)
+	b, err := x.w.NewDelta(snapshot.Options{Seq: seq})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	read, err := x.st.Each(ctx, after, func(m *stillso.Memory, _ int64) error {
+		n++
+		if !indexed(m) {
+			b.Hide(m.ID)
+			return nil
+		}
+		return b.Add(recall.Doc(m), model.Postings(m))
+	})
+	if err != nil {
+		b.Discard()
+		return n, err
+	}
+	for _, id := range read.Removed {
+		b.Hide(id)
+	}
+	_, err = b.Commit()
+	return n, err
+}
+
+// base writes the whole store: one reading to learn the frequencies, one to
+// weigh every memory by them.
+func (x *indexer) base(ctx context.Context) error {
+	seq, err := x.st.Seq(ctx)
+	if err != nil {
+		return err
+	}
+	l := recall.NewLearner()
+	if _, err := x.st.Each(ctx, 0, func(m *stillso.Memory, _ int64) error {
+		if indexed(m) {
+			l.Memory(m)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := x.learn(ctx, l); err != nil {
+		return err
+	}
+	model := l.Model()
+	b, err := x.w.NewBase(snapshot.Options{Seq: seq, Constants: model.Constants()})
+	if err != nil {
+		return err
+	}
+	if _, err := x.st.Each(ctx, 0, func(m *stillso.Memory, _ int64) error {
+		if !indexed(m) {
+			return nil
+		}
+		return b.Add(recall.Doc(m), model.Postings(m))
+	}); err != nil {
+		b.Discard()
+		return err
+	}
+	_, err = b.Commit()
+	return err
+}
+
+// indexed reports whether a memory can be recalled at all.
+func indexed(m *stillso.Memory) bool {
+	return m.State == stillso.Active || m.State == stillso.Superseded
+}
+
+// learn shows the learner what the user typed lately, in all projects.
+func (x *indexer) learn(ctx context.Context, l *recall.Learner) error {
+	sessions, err := x.st.Sessions(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, s := range sessions {
+		turns, err := x.st.Turns(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		for _, t := range turns {
+			if t.Speaker == stillso.Typed {
+				l.Prompt(t.Text)
+				n++
+			}
+		}
+		if n >= learntPrompts {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"strings"
+
+	"stillso"
+)
+
+// purgeCmd erases memories and their history.
+type purgeCmd struct {
+	ID  []string `arg:"" help:"The ids, in full."`
+	Yes bool     `help:"Do not ask."`
+}
+
+// Help shows examples.
+func (purgeCmd) Help() string {
+	return `Purge is for secrets that slipped in: it erases the memory from the store, the
+journal, the index and the waiting files, and leaves a tombstone with the id only.
+It cannot be undone. To take a memory out of recall, use stillso retire.
+
+Examples:
+  stillso purge k3v9qp07xm2a`
+}
+
+// purged is what purge did.
+type purged struct {
+	Purged []string `json:"purged"`
+}
+
+func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
+	var targets []*stillso.Memory
+	for _, id := range c.ID {
+		m, err := a.find(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if m.ID != id {
+			return nil, usagef("nothing was purged: %q is only the start of an id; give it in full: %s", id, m.ID)
+		}
+		targets = append(targets, m)
+	}
+	if !c.Yes {
+		if err := c.confirm(a, targets); err != nil {
+			return nil, err
+		}
+	}
+	sum := &purged{}
+	for _, m := range targets {
+		if err := a.purge(ctx, m.ID); err != nil {
+			return nil, err
+		}
+		sum.Purged = append(sum.Purged, m.ID)
+	}
+	return sum, nil
+}
+
+// confirm asks the person; without a terminal nobody can answer.
+func (c *purgeCmd) confirm(a *app, targets []*stillso.Memory) error {
+	in, ok := a.std.in.(*os.File)
+	if !ok || !isTerminal(in) || a.json {
+		return usagef("nothing was purged: it cannot be undone and there is no terminal to ask at; add --yes")
+	}
+	p := newPage(a.std.err, a.std.env)
+	for _, m := range targets {
+		p.printf("%s  %s\n", p.bold(m.ID), oneLine(m.Content))
+	}
+	p.printf("erase for good? type yes: ")
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" {
+		return usagef("nothing was purged: you did not type yes")
+	}
+	return err
+}
+
+func (r *purged) text(p *page) {
+	for _, id := range r.Purged {
+		p.printf("purged %s; a tombstone with its id stays\n", p.bold(id))
+	}
+}
