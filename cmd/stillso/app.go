@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stillso"
+	"stillso/internal/home"
 	"stillso/internal/store/sqlite"
 )
 
@@ -21,6 +22,7 @@ type app struct {
 	homeFlag string
 	json     bool
 
+	dir    home.Dir
 	opened store
 	places map[string]stillso.Place
 }
@@ -63,10 +65,35 @@ func (a *app) close() error {
 	return a.opened.Close()
 }
 
+// openHome finds the home directory: the option, else the environment.
+func (a *app) openHome() error {
+	if a.homeFlag != "" {
+		a.dir = home.Dir(a.homeFlag)
+		return nil
+	}
+	dir, err := home.Locate(a.std.env)
+	if err != nil {
+		return usagef("cannot tell where the memories are: %w; set STILLSO_HOME or use --home", err)
+	}
+	a.dir = dir
+	return nil
+}
+
+// exists reports whether a store was ever made here. A store of which only a
+// part is left exists: opening it says that it is damaged.
+func (a *app) exists() bool {
+	for _, path := range []string{a.dir.Store(), a.dir.Head(), a.dir.Journal()} {
+		if _, err := os.Lstat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // store opens the store; it never makes one.
 func (a *app) store(ctx context.Context) (store, error) {
-	if a.opened == nil && !a.home().exists() {
-		return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", a.home().dir)}
+	if a.opened == nil && !a.exists() {
+		return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", a.dir)}
 	}
 	if err := a.create(ctx); err != nil {
 		return nil, err
@@ -79,7 +106,14 @@ func (a *app) create(ctx context.Context) error {
 	if a.opened != nil {
 		return nil
 	}
-	st, err := sqlite.Open(ctx, a.home().dir, sqlite.Options{})
+	if a.dir.Exists() {
+		if err := a.dir.Check(); err != nil {
+			return fmt.Errorf("cannot use %s: %w", a.dir, err)
+		}
+	} else if err := a.dir.Create(); err != nil {
+		return fmt.Errorf("cannot make %s: %w", a.dir, err)
+	}
+	st, err := sqlite.Open(ctx, string(a.dir), sqlite.Options{})
 	if err != nil {
 		return err
 	}

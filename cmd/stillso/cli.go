@@ -75,7 +75,11 @@ func run(ctx context.Context, args []string, std streams) int {
 		return code
 	}
 	a := &app{std: std, homeFlag: g.Home, json: g.JSON}
-	sum, err := cmd.run(ctx, a)
+	var sum summary
+	err := a.openHome()
+	if err == nil {
+		sum, err = cmd.run(ctx, a)
+	}
 	if cerr := a.close(); err == nil {
 		err = cerr
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -88,7 +87,7 @@ func configError(path string, err error) error {
 
 // config returns the settings, and warns once about keys that it does not know.
 func (a *app) config() (config, error) {
-	path := filepath.Join(a.home().dir, "config.toml")
+	path := a.dir.Config()
 	c, unknown, err := readConfig(path)
 	if len(unknown) > 0 {
 		a.warn("%s: unknown %s ignored; `stillso version --settings` prints those there are", path, strings.Join(unknown, ", "))

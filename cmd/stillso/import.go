@@ -143,7 +143,7 @@ func (c *importCmd) aliases(ctx context.Context, a *app, path string, known map[
 // or beside them.
 func (a *app) everything(ctx context.Context, known map[string]*stillso.Memory) ([]*stillso.Memory, error) {
 	var all []*stillso.Memory
-	if a.home().exists() {
+	if a.exists() {
 		st, err := a.store(ctx)
 		if err != nil {
 			return nil, err
@@ -204,7 +204,7 @@ func (a *app) plan(ctx context.Context, fresh files.Reading, known map[string]*s
 
 // lookUp puts into known those memories of the store that fresh ones meet.
 func (a *app) lookUp(ctx context.Context, fresh []*stillso.Memory, known map[string]*stillso.Memory) error {
-	if !a.home().exists() {
+	if !a.exists() {
 		return nil
 	}
 	st, err := a.store(ctx)

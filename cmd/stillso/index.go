@@ -42,12 +42,12 @@ func (a *app) index(ctx context.Context, whole bool) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := snapshot.Lock(a.home().dir, lockWait)
+	w, err := snapshot.Lock(string(a.dir), lockWait)
 	if err != nil {
 		return savedBut(err)
 	}
 	defer func() { err = errors.Join(err, savedBut(w.Unlock())) }()
-	x := indexer{st: st, w: w, dir: a.home().dir}
+	x := indexer{st: st, w: w, dir: string(a.dir)}
 	if whole {
 		return savedBut(x.base(ctx))
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"stillso"
 	"stillso/internal/files"
@@ -16,7 +14,6 @@ type (
 	tryCmd       struct{}
 	recallCmd    struct{}
 	captureCmd   struct{}
-	sweepCmd     struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
 	repairCmd    struct{}
@@ -26,25 +23,11 @@ type (
 func (tryCmd) run(context.Context, *app) (summary, error)       { return nil, errPending }
 func (recallCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
-func (sweepCmd) run(context.Context, *app) (summary, error)     { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
 func (repairCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (evalCmd) run(context.Context, *app) (summary, error)      { return nil, errPending }
 
-type homeDir struct{ dir string }
-
-func (h homeDir) exists() bool {
-	_, err := os.Stat(filepath.Join(h.dir, "store.db"))
-	return err == nil
-}
-func (h homeDir) places() string { return filepath.Join(h.dir, "places.tsv") }
-func (a *app) home() homeDir {
-	if a.homeFlag != "" {
-		return homeDir{a.homeFlag}
-	}
-	return homeDir{a.std.env("STILLSO_HOME")}
-}
 func memoryName(string) string                              { return "" }
 func guessType(string) stillso.Type                         { return stillso.Fact }
 func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
@@ -66,3 +49,5 @@ func (d *checkup) sweep(context.Context)    {}
 func (d *checkup) memories(context.Context) {}
 func (d *checkup) hooks(context.Context)    {}
 func (d *checkup) settings(context.Context) {}
+
+func (s *sweeper) capture(context.Context) error { return nil }

@@ -14,7 +14,7 @@ func (a *app) place(dir string) (stillso.Place, error) {
 	if pl, ok := a.places[dir]; ok {
 		return pl, nil
 	}
-	reg, err := namespace.ReadRegistry(a.home().places())
+	reg, err := namespace.ReadRegistry(a.dir.Places())
 	if err != nil {
 		return stillso.Place{}, fmt.Errorf("cannot read the places: %w; stillso repair makes the file anew", err)
 	}
@@ -57,7 +57,7 @@ func (a *app) seen(ctx context.Context, st store, pl stillso.Place) error {
 	}
 	pl.SeenAt = a.now()
 	added := false
-	err := namespace.Update(a.home().places(), func(r *namespace.Registry) error {
+	err := namespace.Update(a.dir.Places(), func(r *namespace.Registry) error {
 		added = r.Add(pl)
 		return nil
 	})

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stillso"
+	"stillso/internal/files"
+	"stillso/internal/snapshot"
+)
+
+// spooled reports whether hooks have left something to drain.
+func (a *app) spooled() bool {
+	list, err := os.ReadDir(a.dir.Spool())
+	if err != nil {
+		return false
+	}
+	for _, e := range list {
+		if st, err := e.Info(); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// keepShown is how long the list of what a session was shown is kept.
+const keepShown = 30 * 24 * time.Hour
+
+// tidySpool removes the lists of sessions that are long over.
+func (s *sweeper) tidySpool() {
+	dir := filepath.Join(s.app.dir.Spool(), "sessions")
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && s.app.now().Sub(info.ModTime()) > keepShown {
+			os.Remove(filepath.Join(dir, e.Name())) //nolint:errcheck // the next sweep tries again
+		}
+	}
+}
+
+// overdueDelta is from how many memories in the delta a sweep builds a new base.
+const overdueDelta = 64
+
+// overdue reports whether the index is due for a new base.
+func (s *sweeper) overdue() bool {
+	w, err := snapshot.Lock(string(s.app.dir), lockWait)
+	if err != nil {
+		return false
+	}
+	defer w.Unlock() //nolint:errcheck // the lock ends with the process
+	delta, err := w.Delta()
+	return err == nil && delta.Docs >= overdueDelta
+}
+
+// standing is a file of instructions, a note, or a folder of notes with its
+// index, and the memories that stand in it.
+type standing struct {
+	path     string
+	ns       stillso.Namespace
+	memories []*stillso.Memory
+}
+
+// files brings the memories that stand in files into step with them.
+func (s *sweeper) files(ctx context.Context) error {
+	n, err := s.app.inStep(ctx)
+	s.sum.InStep += n
+	return err
+}
+
+// inStep compares every file that memories stand in with what it holds now, and
+// applies the changes. A file whose folder is gone, as on a disk that is not
+// there, changes nothing.
+func (a *app) inStep(ctx context.Context) (int, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all, err := st.Memories(ctx, stillso.Filter{Origins: []stillso.Origin{stillso.FromFile, stillso.FromImport}})
+	if err != nil {
+		return 0, err
+	}
+	var changes []stillso.Change
+	var errs []error
+	for _, at := range standings(all) {
+		fresh, err := a.readStanding(at)
+		if errors.Is(err, errAway) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, m := range fresh.Memories {
+			redactMemory(m)
+		}
+		changes = append(changes, files.Sync(at.memories, fresh.Memories, stillso.Actor{Kind: stillso.Rule, Name: "sweep"}, a.now())...)
+	}
+	if len(changes) == 0 {
+		return 0, errors.Join(errs...)
+	}
+	batch := stillso.NewID()
+	for i := range changes {
+		changes[i].Batch = batch
+	}
+	_, err = a.apply(ctx, changes...)
+	return len(changes), errors.Join(append(errs, err)...)
+}
+
+// errAway says that a file cannot be compared now.
+var errAway = errors.New("the folder is not there")
+
+// standings groups memories by the file or folder that has to be read as one.
+func standings(all []*stillso.Memory) []*standing {
+	var out []*standing
+	byPath := map[string]*standing{}
+	for _, m := range all {
+		if m.File == nil || !filepath.IsAbs(m.File.Path) {
+			continue
+		}
+		path := m.File.Path
+		if !files.IsInstructions(path) {
+			path = notesFolder(path)
+		}
+		at := byPath[path]
+		if at == nil {
+			at = &standing{path: path, ns: m.Namespace}
+			byPath[path] = at
+			out = append(out, at)
+		}
+		if at.ns == stillso.UserNamespace {
+			at.ns = m.Namespace // a note may be for the user, its folder is the project's
+		}
+		at.memories = append(at.memories, m)
+	}
+	return out
+}
+
+// notesFolder returns the folder with an index that a note lies in, else the
+// note: a note that was imported alone does not speak for its neighbours.
+func notesFolder(note string) string {
+	dir := filepath.Dir(note)
+	for range 3 {
+		if _, err := os.Stat(filepath.Join(dir, "MEMORY.md")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return note
+}
+
+// readStanding reads it as the import did.
+func (a *app) readStanding(at *standing) (files.Reading, error) {
+	o := files.Options{Namespace: at.ns, Root: a.rootFor(at.path, filepath.Dir(at.path)), Now: a.now(), Loaded: a.loadedLines}
+	read := files.Read
+	if files.IsInstructions(at.path) {
+		read = files.ReadInstructions // an emptied file holds no statement, and that is no error
+	}
+	r, err := read(at.path, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(at.path)); err != nil {
+			return r, errAway
+		}
+		return files.Reading{}, nil
+	}
+	return r, err
+}
