@@ -12,7 +12,6 @@ var errPending = errors.New("this command is not wired yet")
 
 type (
 	tryCmd       struct{}
-	recallCmd    struct{}
 	captureCmd   struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
@@ -21,7 +20,6 @@ type (
 )
 
 func (tryCmd) run(context.Context, *app) (summary, error)       { return nil, errPending }
-func (recallCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stillso"
+	"stillso/internal/inject"
+	"stillso/internal/recall"
+	"stillso/internal/snapshot"
+)
+
+// recallCmd shows what a prompt would get.
+type recallCmd struct {
+	Prompt   []string `arg:"" help:"The prompt; - reads it from standard input."`
+	Previous string   `help:"The user's turn before."`
+	File     []string `sep:"none" help:"A file that is open; repeatable." placeholder:"PATH"`
+	Host     string   `help:"Leave out what this host loads itself." default:"claude-code"`
+	Limit    int      `short:"n" help:"At most so many; 0 is the hook's own limit."`
+	All      bool     `short:"a" help:"Also show what was weighed and held back, and why."`
+	Dir      string   `help:"Act as if in this directory." type:"path"`
+}
+
+// Help shows examples.
+func (recallCmd) Help() string {
+	return `Asks the same index in the same way as the hook, without a session: nothing is
+remembered as shown. Exit code 1 on silence.
+
+Examples:
+  stillso recall "why can't the app reach postgres on staging"
+  stillso recall --all "fix the rounding"`
+}
+
+// recalled is what recall found.
+type recalled struct {
+	Block     string              `json:"block"`
+	Hint      string              `json:"hint,omitempty"`
+	IDs       []string            `json:"ids"`
+	Silence   string              `json:"silence,omitempty"`
+	Namespace []stillso.Namespace `json:"namespaces"`
+	Terms     []string            `json:"terms"`
+	Weighed   []weighed           `json:"weighed"`
+	Micros    int64               `json:"us"`
+	all       bool
+}
+
+// weighed is one memory that recall looked at.
+type weighed struct {
+	ID        string       `json:"id"`
+	Type      stillso.Type `json:"type"`
+	Name      string       `json:"name,omitempty"`
+	Content   string       `json:"content"`
+	Label     string       `json:"label,omitempty"`
+	Strength  float64      `json:"strength"`
+	Threshold float64      `json:"threshold"`
+	Evidence  float64      `json:"evidence"`
+	Coverage  float64      `json:"coverage"`
+	Factor    float64      `json:"factor"`
+	Matched   []string     `json:"matched"`
+	// Why says what held it back; empty if it is shown.
+	Why string `json:"why,omitempty"`
+}
+
+func (c *recallCmd) run(_ context.Context, a *app) (summary, error) {
+	prompt, err := a.textArgument(c.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	return c.ask(a, prompt)
+}
+
+func (c *recallCmd) ask(a *app, prompt string) (*recalled, error) {
+	ns, err := a.readNamespaces("project", c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := a.openIndex()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	begin := a.std.clock()
+	o := recall.Recall(snap, recall.Query{
+		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
+		Now: a.now(), Limit: c.Limit,
+	})
+	r := &recalled{Namespace: ns, IDs: []string{}, Terms: []string{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
+	r.Block, r.IDs = block(o.Hits)
+	r.Micros = a.std.clock().Sub(begin).Microseconds()
+	for _, t := range o.Asked {
+		r.Terms = append(r.Terms, t.Term)
+	}
+	for _, h := range o.Weighed {
+		r.Weighed = append(r.Weighed, weigh(h))
+	}
+	return r, damaged(snap.Err())
+}
+
+// openIndex opens the index that the hook reads.
+func (a *app) openIndex() (*snapshot.Snapshot, error) {
+	snap, err := snapshot.Open(string(a.dir))
+	if errors.Is(err, stillso.ErrNotFound) {
+		if !a.exists() {
+			return nil, &marked{class: errNoStore, text: fmt.Sprintf("no memories under %s: nothing was saved yet; `stillso remember` or `stillso import` makes the store", a.dir)}
+		}
+		return nil, &marked{class: errNoStore, text: "there is no recall index: it was never built or was removed; stillso sweep --rebuild builds it"}
+	}
+	return snap, damaged(err)
+}
+
+// damaged says what to do about an index that cannot be read.
+func damaged(err error) error {
+	if errors.Is(err, stillso.ErrDamaged) {
+		return fmt.Errorf("cannot read the recall index: %w; stillso sweep --rebuild builds it anew from the store", err)
+	}
+	return err
+}
+
+func weigh(h recall.Hit) weighed {
+	return weighed{
+		ID: h.Doc.ID, Type: h.Doc.Type, Name: h.Doc.Name, Content: h.Doc.Content, Label: h.Doc.Label,
+		Strength: h.Strength, Threshold: h.Threshold, Evidence: h.Evidence, Coverage: h.Coverage, Factor: h.Factor,
+		Matched: h.Matched, Why: h.Why,
+	}
+}
+
+// block returns the text that would be injected, and the ids in it.
+func block(hits []recall.Hit) (string, []string) {
+	items := make([]inject.Item, len(hits))
+	for i, h := range hits {
+		items[i] = inject.Item{
+			ID: h.Doc.ID, Type: h.Doc.Type, Label: h.Doc.Label, Content: h.Doc.Content, Name: h.Doc.Name,
+			Date: time.Unix(h.Doc.Updated, 0).UTC().Format("2006-01-02"),
+		}
+	}
+	text, ids := inject.Block(items, inject.Options{})
+	if ids == nil {
+		ids = []string{}
+	}
+	return text, ids
+}
+
+func (r *recalled) text(p *page) {
+	if r.Block == "" {
+		p.printf("silence: %s  %s\n", r.Silence, p.faint(fmt.Sprintf("%.1f ms", float64(r.Micros)/1000)))
+	} else {
+		p.printf("%s\n", r.Block)
+		p.printf("%s\n", p.faint(fmt.Sprintf("%.1f ms", float64(r.Micros)/1000)))
+	}
+	if !r.all || len(r.Weighed) == 0 {
+		return
+	}
+	p.printf("\n")
+	p.table(weighedHead(), weighedRows(r.Weighed))
+}
+
+func weighedHead() []string {
+	return []string{"id", "strength", "needed", "covers", "decision", "content"}
+}
+
+func weighedRows(list []weighed) [][]string {
+	rows := make([][]string, len(list))
+	for i, w := range list {
+		why := w.Why
+		if why == "" {
+			why = "shown"
+		}
+		rows[i] = []string{w.ID, fmt.Sprintf("%.2f", w.Strength), fmt.Sprintf("%.2f", w.Threshold),
+			fmt.Sprintf("%.0f %%", 100*w.Coverage), why, w.Content}
+	}
+	return rows
+}
+
+func (r *recalled) exitCode() int {
+	if r.Block == "" {
+		return exitProblems
+	}
+	return exitOK
+}
+
+// shows reports whether recall would inject the memory.
+func (r *recalled) shows(id string) bool { return slices.Contains(r.IDs, id) }
