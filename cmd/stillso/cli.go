@@ -20,6 +20,8 @@ type grammar struct {
 
 	Remember rememberCmd `cmd:"" group:"memories" help:"Save one memory."`
 	Recall   recallCmd   `cmd:"" group:"memories" help:"Show what a prompt would get injected, or why nothing."`
+	Why      whyCmd      `cmd:"" group:"memories" help:"Explain what the last recall did, or what a prompt would get."`
+	WhyNot   whyNotCmd   `cmd:"" group:"memories" help:"Say what kept a memory from being injected."`
 	Search   searchCmd   `cmd:"" group:"memories" help:"Search all memories by words."`
 	List     listCmd     `cmd:"" group:"memories" help:"List memories."`
 	Show     showCmd     `cmd:"" group:"memories" help:"Show one memory with all its fields."`

@@ -41,10 +41,20 @@ type recalled struct {
 	IDs       []string            `json:"ids"`
 	Silence   string              `json:"silence,omitempty"`
 	Namespace []stillso.Namespace `json:"namespaces"`
-	Terms     []string            `json:"terms"`
+	Asked     []asked             `json:"terms"`
 	Weighed   []weighed           `json:"weighed"`
 	Micros    int64               `json:"us"`
 	all       bool
+}
+
+// asked is one term of the prompt.
+type asked struct {
+	Term   string  `json:"term"`
+	Weight float64 `json:"weight"`
+	// Info is how much the term tells.
+	Info float64 `json:"info"`
+	// Memories is how many memories have it, of all namespaces.
+	Memories int `json:"memories"`
 }
 
 // weighed is one memory that recall looked at.
@@ -87,11 +97,11 @@ func (c *recallCmd) ask(a *app, prompt string) (*recalled, error) {
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
 		Now: a.now(), Limit: c.Limit,
 	})
-	r := &recalled{Namespace: ns, IDs: []string{}, Terms: []string{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
+	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)
 	r.Micros = a.std.clock().Sub(begin).Microseconds()
 	for _, t := range o.Asked {
-		r.Terms = append(r.Terms, t.Term)
+		r.Asked = append(r.Asked, asked{Term: t.Term, Weight: t.Weight, Info: t.Info, Memories: snap.Frequency(t.Term)})
 	}
 	for _, h := range o.Weighed {
 		r.Weighed = append(r.Weighed, weigh(h))
