@@ -1,0 +1,138 @@
+// Package claudecode is Claude Code as a host: the JSON of its hook events, its
+// transcripts, the places where it keeps settings and memory of its own, and
+// the entries that register our hook.
+package claudecode
+
+import (
+	"bytes"
+	"strings"
+
+	"stillso/internal/host"
+)
+
+// Name is what this host is called on the command line and in receipts.
+const Name = "claude-code"
+
+// MaxContext is the largest context, in UTF-16 units, that Claude Code puts into
+// the prompt whole; above it the model sees a preview and a path (measured with
+// 2.1.332).
+const MaxContext = 10_000
+
+// hookEvents are the host's names of the events.
+var hookEvents = [...][2]string{
+	{host.SessionStart, "SessionStart"},
+	{host.Prompt, "UserPromptSubmit"},
+	{host.PreTool, "PreToolUse"},
+	{host.TurnEnd, "Stop"},
+	{host.PreCompact, "PreCompact"},
+	{host.SessionEnd, "SessionEnd"},
+}
+
+// Parse reads what the host wrote to a hook's stdin. The event comes from the
+// command line; the host's own names are understood too, and if it is empty the
+// document's. Unknown fields, missing ones and those of another type count as
+// absent. The error is for what is no JSON object; even then the fields that
+// stood before the fault are returned.
+func Parse(event string, stdin []byte) (host.Call, error) {
+	call := host.Call{Host: Name, Event: event}
+	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
+	err := host.Fields(bytes.TrimRight(stdin, "\x00"), func(key, value []byte) bool {
+		switch string(key) {
+		case "session_id":
+			call.Session = line(value)
+		case "transcript_path":
+			call.Transcript = line(value)
+		case "cwd":
+			call.Directory = line(value)
+		case "hook_event_name":
+			if event == "" {
+				call.Event = line(value)
+			}
+		case "prompt":
+			call.Prompt = host.Text(value, host.MaxText)
+		case "source", "trigger":
+			call.Source = line(value)
+		case "reason":
+			call.Reason = line(value)
+		case "tool_name":
+			call.Tool = line(value)
+		case "tool_input":
+			call.ToolFile = toolFile(value)
+		case "last_assistant_message":
+			call.LastAssistant = host.Text(value, host.MaxText)
+		case "agent_id":
+			call.Subagent = line(value) != ""
+		}
+		return true
+	})
+	for _, e := range hookEvents {
+		if call.Event == e[1] {
+			call.Event = e[0]
+		}
+	}
+	call.Machine = call.Prompt != "" && !Typed(call.Prompt) || machineSource(call)
+	return call, err
+}
+
+// machineSource reports whether the host says itself that no human sent the
+// prompt.
+func machineSource(call host.Call) bool {
+	return call.Event == host.Prompt && notHuman(call.Source)
+}
+
+// notHuman knows the host's words for prompts that it sends itself.
+func notHuman(source string) bool {
+	switch source {
+	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
+		return true
+	}
+	return false
+}
+
+// toolFile finds the file in a tool's input: file_path of Read, Edit, Write and
+// MultiEdit, notebook_path of NotebookEdit.
+func toolFile(input []byte) (file string) {
+	if host.Kind(input) != '{' {
+		return ""
+	}
+	_ = host.Fields(input, func(key, value []byte) bool { // a fault in it is the caller's fault too
+		if k := string(key); k == "file_path" || k == "notebook_path" {
+			file = line(value)
+		}
+		return file == ""
+	})
+	return file
+}
+
+// line decodes a field that is an id, a path or a word: "" if it is too long
+// for one, or has a control character in it.
+func line(value []byte) string {
+	if len(value) > host.MaxField {
+		return ""
+	}
+	s := host.Text(value, host.MaxField)
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return ""
+	}
+	return s
+}
+
+// Context returns the JSON document that makes the host put text into the
+// prompt, or nothing where there is no text, or the event takes none. (A Stop
+// hook that prints makes the assistant go on.)
+func Context(event, text string) []byte {
+	if text == "" {
+		return nil
+	}
+	for _, e := range hookEvents[:3] {
+		if e[0] == event {
+			out := make([]byte, 0, len(text)+len(text)/16+128)
+			out = append(out, `{"hookSpecificOutput":{"hookEventName":"`...)
+			out = append(out, e[1]...)
+			out = append(out, `","additionalContext":`...)
+			out = host.AppendText(out, text)
+			return append(out, "}}"...)
+		}
+	}
+	return nil
+}
