@@ -1,0 +1,247 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"stillso"
+	"stillso/internal/home"
+	"stillso/internal/host"
+	"stillso/internal/host/claudecode"
+	"stillso/internal/inject"
+	"stillso/internal/namespace"
+	"stillso/internal/recall"
+	"stillso/internal/snapshot"
+)
+
+// hook is one call by a host.
+type hook struct {
+	start    time.Time
+	hostName string
+	event    string
+	getenv   func(string) string
+	read     func() ([]byte, bool)
+	write    func([]byte) bool
+
+	dir     home.Dir
+	call    host.Call
+	adapter adapter
+	place   stillso.Place
+}
+
+// adapter is what the hook needs of a host's package.
+type adapter struct {
+	parse   func(event string, stdin []byte) (host.Call, error)
+	context func(event, text string) []byte
+}
+
+func adapterOf(name string) (adapter, bool) {
+	if name == claudecode.Name {
+		return adapter{claudecode.Parse, claudecode.Context}, true
+	}
+	return adapter{}, false
+}
+
+// run does what the event asks for. Every return is silence.
+func (h *hook) run() {
+	if host.Suppressed(h.getenv) {
+		return
+	}
+	var ok bool
+	if h.adapter, ok = adapterOf(h.hostName); !ok || !slices.Contains(host.Events(), h.event) {
+		return
+	}
+	data, ok := h.read()
+	if !ok {
+		return
+	}
+	var err error
+	if h.call, err = h.adapter.parse(h.event, data); err != nil || h.call.Subagent {
+		return
+	}
+	if h.dir, err = home.Locate(h.getenv); err != nil || h.dir.Check() != nil {
+		return
+	}
+	switch h.event {
+	case host.Prompt:
+		h.prompt()
+	case host.SessionStart:
+		h.sessionStart()
+	case host.PreTool:
+		h.preTool()
+	case host.TurnEnd, host.SessionEnd, host.PreCompact:
+		h.queueCapture()
+	}
+}
+
+// prompt recalls what the prompt needs.
+func (h *hook) prompt() {
+	if h.call.Prompt == "" || h.call.Machine {
+		return
+	}
+	h.answer(func(snap *snapshot.Snapshot) answer {
+		o := recall.Recall(snap, recall.Query{
+			Prompt: h.call.Prompt, Namespaces: h.namespaces(), Host: h.hostName, Now: h.start,
+			Skip: h.skip(), Hints: string(snap.Constant(hintsKey)) == "on",
+		})
+		a := answer{receipt: o.Receipt}
+		if a.text, a.shown = inject.Block(items(o.Hits), inject.Options{}); a.text == "" {
+			a.text, a.shown = inject.Hint(items(o.Hints))
+		}
+		return a
+	})
+}
+
+// hintsKey is the constant of a snapshot that switches hints on: "on".
+const hintsKey = "inject.hints"
+
+// sessionStart gives what a session begins with. After a compaction or a clear the
+// model has forgotten what was injected, so that all of it may come again.
+func (h *hook) sessionStart() {
+	if h.call.Source == "compact" || h.call.Source == "clear" {
+		h.dir.Forget(h.call.Session) //nolint:errcheck,gosec // then it is not injected again: no harm
+	}
+	h.answer(func(snap *snapshot.Snapshot) answer {
+		skip := h.skip()
+		hits := recall.Start(snap, recall.Query{Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: skip})
+		hits = slices.DeleteFunc(hits, func(x recall.Hit) bool { return skip(x.Doc.ID) })
+		var a answer
+		a.text, a.shown = inject.Block(items(hits), inject.Options{Items: startItems, Session: true})
+		for _, x := range hits {
+			a.receipt.Hits = append(a.receipt.Hits, stillso.ReceiptHit{ID: x.Doc.ID, Shown: slices.Contains(a.shown, x.Doc.ID)})
+		}
+		if a.text == "" {
+			a.receipt.Silence = "nothing to begin the session with"
+		}
+		return a
+	})
+	h.catchUp()
+}
+
+// startItems is how many memories a session begins with at most; the size of a block
+// bounds them too.
+const startItems = 12
+
+// preTool recalls what is known about a file that is about to be read or changed.
+func (h *hook) preTool() {
+	switch h.call.Tool {
+	case "Read", "Edit", "Write", "MultiEdit", "NotebookEdit":
+	default:
+		return
+	}
+	if h.call.ToolFile == "" {
+		return
+	}
+	h.answer(func(snap *snapshot.Snapshot) answer {
+		o := recall.ForFile(snap, recall.FileQuery{
+			Path: h.call.ToolFile, Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: h.skip(),
+		})
+		a := answer{receipt: o.Receipt, quiet: true}
+		a.text, a.shown = inject.Block(items(o.Hits), inject.Options{})
+		return a
+	})
+}
+
+// answer is what a recall comes to.
+type answer struct {
+	text    string
+	shown   []string
+	receipt stillso.Receipt
+	// quiet answers leave no receipt of their silence: they are asked at every tool call.
+	quiet bool
+}
+
+// answer opens the snapshot, asks it, and hands the text to the host. What was shown
+// is remembered before it is printed, so that a killed hook repeats nothing.
+func (h *hook) answer(ask func(*snapshot.Snapshot) answer) {
+	snap, err := snapshot.Open(h.dir.String())
+	if err != nil {
+		h.orderRebuild(err)
+		return
+	}
+	a := ask(snap)
+	if err := snap.Err(); err != nil {
+		h.orderRebuild(err)
+		return
+	}
+	out := h.adapter.context(h.event, a.text)
+	if len(out) > 0 {
+		h.dir.Show(h.call.Session, a.shown...) //nolint:errcheck,gosec // at worst it is shown again
+		if !h.write(out) {
+			return
+		}
+	}
+	if len(out) > 0 || !a.quiet {
+		h.receipt(a)
+	}
+	if snap.Delta() != nil {
+		h.orderRebuild(snap.Delta())
+	}
+}
+
+// namespaces are those whose memories may be shown here: the user's and the project's.
+func (h *hook) namespaces() []stillso.Namespace {
+	reg, _ := namespace.ReadRegistry(h.dir.Places()) //nolint:errcheck // without it repositories are still told apart
+	place, err := namespace.Resolve(h.call.Directory, reg)
+	h.place = place
+	if err != nil || place.Namespace == stillso.UserNamespace || place.Namespace == "" {
+		h.place.Namespace = stillso.UserNamespace
+		return []stillso.Namespace{stillso.UserNamespace}
+	}
+	return []stillso.Namespace{stillso.UserNamespace, place.Namespace}
+}
+
+// skip reports what was already shown in this session. The list is read when it is
+// first asked for: after most prompts it is not.
+func (h *hook) skip() func(string) bool {
+	var shown []string
+	var read bool
+	return func(id string) bool {
+		if !read {
+			shown, _ = h.dir.Shown(h.call.Session) //nolint:errcheck // at worst it is shown again
+			read = true
+		}
+		return slices.Contains(shown, id)
+	}
+}
+
+func items(hits []recall.Hit) []inject.Item {
+	list := make([]inject.Item, len(hits))
+	for i, x := range hits {
+		list[i] = inject.Item{
+			ID: x.Doc.ID, Type: x.Doc.Type, Label: x.Doc.Label, Content: x.Doc.Content, Name: x.Doc.Name,
+			Date: time.Unix(x.Doc.Updated, 0).UTC().Format(time.DateOnly),
+		}
+	}
+	return list
+}
+
+// receipt appends what the recall did: terms of the index and figures, no prompt.
+func (h *hook) receipt(a answer) {
+	r := a.receipt
+	r.V, r.At, r.Host, r.Event, r.Session, r.Namespace = 1, h.start.UTC(), h.hostName, h.event, h.call.Session, h.place.Namespace
+	r.Micros, r.Bytes = time.Since(h.start).Microseconds(), len(a.text)
+	for {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return
+		}
+		if len(line) < home.MaxLine || len(r.Terms)+len(r.Hits) == 0 {
+			h.dir.Append(home.Receipts, line) //nolint:errcheck,gosec // a full disk costs a receipt, nothing else
+			return
+		}
+		r.Terms, r.Hits = r.Terms[:len(r.Terms)/2], r.Hits[:len(r.Hits)/2]
+	}
+}
+
+// orderRebuild asks the sweep for a new snapshot where the one that stands cannot be
+// used. A newer format is not ours to replace.
+func (h *hook) orderRebuild(why error) {
+	if errors.Is(why, stillso.ErrNewer) || !h.claimSweep(rebuildPause) {
+		return
+	}
+	h.enqueue(stillso.QueueItem{Kind: "rebuild", Key: "snapshot", Payload: map[string]string{"reason": why.Error()}})
+	h.startSweep()
+}

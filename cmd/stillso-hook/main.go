@@ -1,0 +1,42 @@
+// Command stillso-hook is what an assistant calls at its events:
+//
+//	stillso-hook HOST EVENT < event.json
+//
+// It prints one JSON document or nothing, writes nothing to stderr, and exits with 0
+// within its own deadline, whatever happens: it stands between a person and a prompt.
+// It reads the snapshot, opens no database, takes no lock and starts nothing but a
+// detached `stillso sweep`. What is not linked into it cannot run: imports_test.go.
+package main
+
+import (
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+// deadline is how long the whole call may take. A prompt without memories is better
+// than a prompt that waits.
+const deadline = 150 * time.Millisecond
+
+func main() {
+	start := time.Now()
+	time.AfterFunc(deadline, func() { os.Exit(0) })
+	quietly(start)
+	os.Exit(0)
+}
+
+// quietly runs the hook and keeps everything that goes wrong to itself.
+func quietly(start time.Time) {
+	defer func() { recover() }() //nolint:errcheck // whatever it is, the prompt goes on without us
+	// A mapped file that is cut short or lies on a broken disk faults when it is
+	// touched; that must not end in a crash.
+	debug.SetPanicOnFault(true)
+	if len(os.Args) != 3 {
+		return
+	}
+	h := hook{
+		start: start, hostName: os.Args[1], event: os.Args[2], getenv: os.Getenv,
+		read: readInput, write: writeOutput,
+	}
+	h.run()
+}
