@@ -42,6 +42,8 @@ type grammar struct {
 	Uninstall uninstallCmd `cmd:"" group:"upkeep" help:"Take stillso-hook out of an assistant's settings."`
 	Doctor    doctorCmd    `cmd:"" group:"upkeep" help:"Check everything; change nothing."`
 	Repair    repairCmd    `cmd:"" group:"upkeep" help:"Repair what doctor found."`
+	Adopt     adoptCmd     `cmd:"" group:"upkeep" help:"Give the memories of a namespace to a directory that moved."`
+	Settings  settingsCmd  `cmd:"" group:"upkeep" help:"Show the settings, or write a file with the defaults."`
 	Eval      evalCmd      `cmd:"" group:"upkeep" help:"Measure recall and capture on labelled sets."`
 	Version   versionCmd   `cmd:"" group:"upkeep" help:"Print the version."`
 }

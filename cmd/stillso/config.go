@@ -90,7 +90,7 @@ func (a *app) config() (config, error) {
 	path := a.dir.Config()
 	c, unknown, err := readConfig(path)
 	if len(unknown) > 0 {
-		a.warn("%s: unknown %s ignored; `stillso version --settings` prints those there are", path, strings.Join(unknown, ", "))
+		a.warn("%s: unknown %s ignored; `stillso settings --help` lists the keys", path, strings.Join(unknown, ", "))
 	}
 	return c, err
 }

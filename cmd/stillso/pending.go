@@ -32,20 +32,7 @@ func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
 func (a *app) importable(string) string                     { return "" }
 func (a *app) purge(context.Context, string) error          { return errPending }
 
-type checkup struct {
-	app    *app
-	health *health
-	dir    string
-}
-
-func (d *checkup) home(context.Context)     {}
-func (d *checkup) store(context.Context)    {}
-func (d *checkup) journal(context.Context)  {}
-func (d *checkup) index(context.Context)    {}
-func (d *checkup) places(context.Context)   {}
-func (d *checkup) sweep(context.Context)    {}
-func (d *checkup) memories(context.Context) {}
-func (d *checkup) hooks(context.Context)    {}
-func (d *checkup) settings(context.Context) {}
+func (d *checkup) journal(context.Context) {}
+func (d *checkup) hooks(context.Context)   {}
 
 func (s *sweeper) capture(context.Context) error { return nil }

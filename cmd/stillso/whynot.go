@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"stillso"
 	"stillso/internal/terms"
@@ -36,7 +37,7 @@ type whyNot struct {
 	Stopped string   `json:"stopped,omitempty"`
 	Pass    string   `json:"pass,omitempty"`
 	Weighed *weighed `json:"weighed,omitempty"`
-	// Missing are the prompt's telling terms that the memory does not have.
+	// Missing are the prompt's telling words that the memory does not have.
 	Missing []string `json:"missing,omitempty"`
 }
 
@@ -59,14 +60,14 @@ func (c *whyNotCmd) run(ctx context.Context, a *app) (summary, error) {
 		w.Weighed = &r.Weighed[i]
 	}
 	if !w.Shown {
-		w.judge(r, c.Host)
+		w.judge(r, c.Host, prompt)
 	}
 	return w, nil
 }
 
 // judge finds the first condition that stopped the memory, in the order in which
 // recall asks.
-func (w *whyNot) judge(r *recalled, hostName string) {
+func (w *whyNot) judge(r *recalled, hostName, prompt string) {
 	m := w.Memory
 	has := memoryTerms(m)
 	var shared []string
@@ -77,6 +78,7 @@ func (w *whyNot) judge(r *recalled, hostName string) {
 			w.Missing = append(w.Missing, t.Term)
 		}
 	}
+	w.Missing = promptWords(prompt, w.Missing)
 	alias := fmt.Sprintf("stillso edit %s --alias %q", m.ID, strings.Join(w.Missing[:min(6, len(w.Missing))], " "))
 	switch {
 	case !indexed(m):
@@ -104,6 +106,28 @@ func (w *whyNot) judge(r *recalled, hostName string) {
 	default:
 		w.Stopped, w.Pass = "there is no room in the block", "fewer or shorter memories before it"
 	}
+}
+
+// promptWords returns the words of the prompt that the terms were made from, in
+// the order of the terms: a stem is not what a person would type.
+func promptWords(prompt string, list []string) []string {
+	from := map[string]string{}
+	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(",;:?!，。；：？！、()\"", r)
+	}) {
+		for _, t := range terms.Analyze(word) {
+			if from[t.Text] == "" {
+				from[t.Text] = strings.Trim(word, ".'")
+			}
+		}
+	}
+	var out []string
+	for _, t := range list {
+		if word := from[t]; word != "" && !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
 }
 
 // memoryTerms returns the terms that a memory can be found by.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// settingsCmd shows the settings there are.
+type settingsCmd struct {
+	Init bool `help:"Write a config.toml with every key and its default."`
+}
+
+// Help shows examples.
+func (settingsCmd) Help() string {
+	return `Settings stand in config.toml in the home directory; none is needed.
+
+` + configHelp
+}
+
+// settingsShown is what settings found.
+type settingsShown struct {
+	File    string   `json:"file"`
+	Exists  bool     `json:"exists"`
+	Config  config   `json:"settings"`
+	Unknown []string `json:"unknown,omitempty"`
+	wrote   bool
+}
+
+func (c *settingsCmd) run(_ context.Context, a *app) (summary, error) {
+	path := a.dir.Config()
+	s := &settingsShown{File: path}
+	if c.Init {
+		if err := a.dir.Create(); err != nil {
+			return nil, fmt.Errorf("cannot make %s: %w", a.dir, err)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- the settings file below the home
+		if errors.Is(err, fs.ErrExist) {
+			return nil, usagef("nothing was written: %s is there already; change it with an editor", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot write the settings: %w", err)
+		}
+		_, err = f.WriteString(configHelp)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("cannot write the settings: %w", err)
+		}
+		s.wrote = true
+	}
+	var err error
+	if s.Config, s.Unknown, err = readConfig(path); err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path)
+	s.Exists = err == nil
+	return s, nil
+}
+
+func (s *settingsShown) text(p *page) {
+	if s.wrote {
+		p.printf("wrote %s\n", s.File)
+		return
+	}
+	state := "is not there: these are the defaults"
+	if s.Exists {
+		state = "is in use"
+	}
+	p.printf("%s %s\n\n", p.bold(s.File), state)
+	p.printf("capture.sessions  %v\ncapture.findings  %v\ncapture.turns     %d\n", s.Config.Capture.Sessions, s.Config.Capture.Findings, s.Config.Capture.Turns)
+	provider := s.Config.Model.Adapter
+	if provider == "" {
+		provider = "auto"
+	}
+	p.printf("llm.provider      %s\n", provider)
+	if len(s.Unknown) > 0 {
+		p.printf("%s\n", p.yellow("unknown keys, ignored: "+strings.Join(s.Unknown, ", ")))
+	}
+	p.printf("\n%s\n", p.faint("stillso settings --help explains every key; stillso settings --init writes the file"))
+}
