@@ -188,14 +188,14 @@ func (m *model) probe(ctx context.Context) (version, error) {
 }
 
 // prompt joins instructions and data into one text, for programs that take one.
-// The data is fenced by its own hash: text cannot hold the hash of itself, so
-// it cannot close the fence and go on as instructions.
 func prompt(r llm.Request) string {
-	fence := "===== data " + r.Hash() + " ====="
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(r.System, "\n"))
-	b.WriteString("\n\n" + fence + "\n")
-	b.WriteString(strings.TrimRight(r.Text, "\n"))
-	b.WriteString("\n" + fence + "\n")
-	return b.String()
+	return strings.TrimRight(r.System, "\n") + "\n\n" + fenced(r)
+}
+
+// fenced puts the data between two equal lines that hold its own hash: text
+// cannot hold the hash of itself, so it cannot close the fence and go on as
+// instructions.
+func fenced(r llm.Request) string {
+	fence := "===== data " + r.Hash() + " =====\n"
+	return fence + strings.TrimRight(r.Text, "\n") + "\n" + fence
 }

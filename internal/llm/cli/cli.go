@@ -67,9 +67,12 @@ type program struct {
 
 // call is one run of a program.
 type call struct {
-	m     *model
-	r     llm.Request
-	dir   string // the private working directory
+	m   *model
+	r   llm.Request
+	dir string // private, for the files of this call
+	// cwd is the working directory, dir if it is empty. It has a fixed name for
+	// programs that keep a record of every directory they ran in.
+	cwd   string
 	args  []string
 	stdin string
 	env   []string          // on top of the model's
@@ -119,7 +122,10 @@ func (m *model) Complete(ctx context.Context, r llm.Request) (llm.Reply, error) 
 			return llm.Reply{}, fmt.Errorf("cannot prepare a call of %s: %w", m.name, err)
 		}
 	}
-	out, runErr := m.run(ctx, dir, c.args, c.stdin, c.env)
+	if c.cwd == "" {
+		c.cwd = dir
+	}
+	out, runErr := m.run(ctx, c.cwd, c.args, c.stdin, c.env)
 	if runErr != nil && (out.ended || !errors.As(runErr, new(*exec.ExitError))) {
 		return llm.Reply{}, m.named(runErr)
 	}

@@ -3,16 +3,22 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"stillso/internal/llm"
 )
 
 // instruction is the argument for programs that want one beside standard input.
-const instruction = "Follow the instructions at the beginning of the input. Answer with exactly what they ask for and nothing else. Use no tools."
+const instruction = "Follow your instructions, which may also stand at the beginning of the input. Answer with exactly what they ask for and nothing else. Use no tools."
 
-// gemini is Gemini CLI. A policy that denies every tool leaves none in the
-// request. It has no switch for hooks: the guard variable must do.
+// gemini is Gemini CLI. Measured so (0.61.0): a policy that denies every tool
+// leaves none in the request, and our instructions take the place of its own,
+// so that the request has 1 KB beside our text instead of 31 KB. It has no
+// switch for hooks, the guard variable must do; and it writes a chat file under
+// ~/.gemini/tmp with the name of the working directory.
 func gemini() *program {
 	return &program{
 		name: "gemini", binaries: []string{"gemini"}, auto: true,
@@ -21,6 +27,10 @@ func gemini() *program {
 		install: "install Gemini CLI, or set another provider in [llm]",
 		login:   "run gemini once by hand and log in",
 		prepare: func(_ context.Context, c *call) error {
+			c.cwd = filepath.Join(filepath.Dir(c.dir), DirectoryPrefix+"gemini")
+			if err := os.MkdirAll(c.cwd, 0o700); err != nil {
+				return fmt.Errorf("cannot make a working directory for gemini: %w", err)
+			}
 			c.files = map[string]string{
 				"policy.toml": "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n",
 				"system.md":   c.r.System,
@@ -29,8 +39,8 @@ func gemini() *program {
 				"-p", instruction, "--output-format", "json", "-m", c.m.model, "--skip-trust", "-e", "none",
 				"--allowed-mcp-server-names", "none", "--policy", c.dir + "/policy.toml",
 			}
-			c.env = []string{"GEMINI_SYSTEM_MD=" + c.dir + "/system.md"}
-			c.stdin = prompt(c.r)
+			c.env = []string{"GEMINI_SYSTEM_MD=" + c.dir + "/system.md"} // takes the place of its 30 KB
+			c.stdin = fenced(c.r)
 			return nil
 		},
 		read: readGemini,
@@ -103,7 +113,9 @@ func cursor() *program {
 	}
 }
 
-// qwen is Qwen Code.
+// qwen is Qwen Code. Measured so (0.15.10): no hook fires, no chat is written,
+// no tool is offered, and the request has 1 KB beside our text. Without --bare
+// hooks fire; with it three tools remain, which are excluded by name.
 func qwen() *program {
 	return &program{
 		name: "qwen", binaries: []string{"qwen"},
@@ -112,8 +124,8 @@ func qwen() *program {
 		login:   "run qwen auth",
 		prepare: func(_ context.Context, c *call) error {
 			c.args = []string{
-				"-p", instruction, "--output-format", "json", "--chat-recording=false", "--core-tools", "none",
-				"--allowed-mcp-server-names", "none", "-e", "none", "--max-session-turns", "1", "--approval-mode", "plan",
+				"-p", instruction, "--output-format", "json", "--chat-recording=false", "--bare", "--exclude-tools", "read_file,edit,run_shell_command",
+				"--allowed-mcp-server-names", "none", "-e", "none", "--max-session-turns", "1", "--system-prompt", instruction,
 			}
 			if c.m.model != "" {
 				c.args = append(c.args, "-m", c.m.model)
@@ -150,7 +162,9 @@ func readResult(stdout []byte) (llm.Reply, error) {
 	return llm.Reply{}, badFormat()
 }
 
-// copilot is GitHub Copilot CLI.
+// copilot is GitHub Copilot CLI. Measured so (1.0.102): no tool is offered, the
+// request has 8 KB beside our text. It keeps a session below ~/.copilot and has
+// no switch for hooks.
 func copilot() *program {
 	return &program{
 		name: "copilot", binaries: []string{"copilot"},
@@ -212,7 +226,8 @@ func readCopilot(stdout []byte) (llm.Reply, error) {
 }
 
 // opencode is OpenCode. The agent that it runs as stands in its working
-// directory and has no tools.
+// directory and has no tools. Measured so (1.18.34): no tool is offered and the
+// request has 1 KB beside our text; a title spares a second call.
 func opencode() *program {
 	return &program{
 		name: "opencode", binaries: []string{"opencode"},
@@ -235,7 +250,7 @@ func opencode() *program {
 				return err
 			}
 			c.files = map[string]string{"opencode.json": string(text)}
-			c.args = []string{"run", "--format", "json", "--pure", "--agent", "stillso"}
+			c.args = []string{"run", "--format", "json", "--pure", "--agent", "stillso", "--title", "stillso"}
 			if c.m.model != "" {
 				c.args = append(c.args, "-m", c.m.model)
 			}

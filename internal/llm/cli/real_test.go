@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,8 +35,9 @@ func TestRealPrograms(t *testing.T) {
 			hook := `[{"hooks":[{"type":"command","command":"touch ` + marker + `"}]}]`
 			hooks := `{"hooks":{"UserPromptSubmit":` + hook + `,"SessionStart":` + hook + `,"Stop":` + hook + `,"SessionEnd":` + hook + `,"BeforeAgent":` + hook + `}}`
 			for file, text := range map[string]string{
-				".claude/settings.json": hooks, ".codex/hooks.json": hooks, ".gemini/settings.json": hooks, ".qwen/settings.json": hooks,
-				".codex/config.toml": "model = \"mock-model\"\nmodel_provider = \"mock\"\nbypass_hook_trust = true\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"" + mock + "/v1\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n[mcp_servers.some]\ncommand = \"/bin/false\"\n",
+				".claude/settings.json": hooks, ".codex/hooks.json": hooks, ".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` + hooks[1:], ".qwen/settings.json": hooks,
+				".config/opencode/opencode.json": `{"model":"anthropic/claude-haiku-4-5","provider":{"anthropic":{"options":{"baseURL":"` + mock + `/v1","apiKey":"dummy"}}}}`,
+				".codex/config.toml":             "model = \"mock-model\"\nmodel_provider = \"mock\"\nbypass_hook_trust = true\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"" + mock + "/v1\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n[mcp_servers.some]\ncommand = \"/bin/false\"\n",
 			} {
 				write(t, filepath.Join(home, file), text)
 			}
@@ -67,8 +69,8 @@ func TestRealPrograms(t *testing.T) {
 				t.Error("a hook fired")
 			}
 			_ = filepath.WalkDir(home, func(path string, d os.DirEntry, _ error) error {
-				if filepath.Ext(path) == ".jsonl" || filepath.Base(filepath.Dir(path)) == "chats" {
-					t.Logf("left behind: %s", path)
+				if !d.IsDir() && strings.Contains(path, "chats/") || filepath.Ext(path) == ".jsonl" || os.Getenv("STILLSO_ALL") != "" {
+					t.Logf("left behind: %s", strings.TrimPrefix(path, home))
 				}
 				return nil
 			})

@@ -52,7 +52,7 @@ func (m *model) run(ctx context.Context, dir string, args []string, stdin string
 	}
 	group.started()
 	err := cmd.Wait()
-	out := output{stdout: stdout.Bytes(), stderr: stderr.String(), ended: inner.Err() != nil}
+	out := output{stdout: stdout.buf.Bytes(), stderr: stderr.String(), ended: inner.Err() != nil}
 	switch {
 	case errors.Is(context.Cause(inner), errTooMuch):
 		return out, &llm.Error{Kind: llm.ErrTooLarge, Detail: fmt.Sprintf("it printed more than %d MiB and was ended", maxStdout>>20)}
@@ -68,19 +68,20 @@ func (m *model) run(ctx context.Context, dir string, args []string, stdin string
 	return out, err
 }
 
-// bounded keeps what is written up to max bytes and then calls full, once.
+// bounded keeps what is written up to max bytes and then calls full. The buffer
+// is not embedded: its ReadFrom would read past the bound.
 type bounded struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	max  int
 	full func()
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.max {
+	if b.buf.Len()+len(p) > b.max {
 		b.full()
 		return 0, errTooMuch
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }
 
 // tail keeps the last max bytes that were written.
