@@ -40,7 +40,7 @@ func (d *checkup) home(context.Context) {
 		return
 	}
 	if open := looseFiles(string(a.dir)); len(open) > 0 {
-		d.health.add("home", problem, "stillso repair closes them", "others may read %s: %s", plural(len(open), "file", "files"), strings.Join(open[:min(3, len(open))], ", "))
+		d.health.add("home", note, "stillso repair closes them", "others may read %s: %s", plural(len(open), "file", "files"), strings.Join(open[:min(3, len(open))], ", "))
 		return
 	}
 	d.health.add("home", fine, "", "%s, for you only", a.dir)
@@ -93,6 +93,28 @@ func (d *checkup) store(ctx context.Context) {
 		}
 	}
 	d.health.add("store", fine, "", "%s (%s)", plural(total, "memory", "memories"), strings.Join(parts, ", "))
+}
+
+// journal compares the store with its journal, its segments and its sidecar.
+func (d *checkup) journal(ctx context.Context) {
+	if d.st == nil {
+		return
+	}
+	problems, err := sqlite.Check(ctx, string(d.app.dir), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		d.health.add("journal", problem, "stillso repair", "%v", err)
+		return
+	}
+	for _, p := range problems {
+		do := p.Do
+		if do == "" {
+			do = "stillso repair"
+		}
+		d.health.add("journal", problem, do, "%s: %s", p.Part, p.What)
+	}
+	if len(problems) == 0 {
+		d.health.add("journal", fine, "", "unbroken, and the store is what it says")
+	}
 }
 
 func (d *checkup) index(ctx context.Context) {

@@ -173,7 +173,7 @@ func selectedPath(err error) string {
 func report(std streams, asJSON bool, err error) int {
 	code := exitCode(err)
 	text := err.Error()
-	if hint := advice(err); hint != "" && !strings.Contains(text, hint) {
+	if hint := advice(err); hint != "" && !strings.Contains(text, "; run ") {
 		text += "; " + hint
 	}
 	if asJSON {

@@ -15,7 +15,6 @@ type (
 	captureCmd   struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
-	repairCmd    struct{}
 	evalCmd      struct{}
 )
 
@@ -23,16 +22,13 @@ func (tryCmd) run(context.Context, *app) (summary, error)       { return nil, er
 func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
-func (repairCmd) run(context.Context, *app) (summary, error)    { return nil, errPending }
 func (evalCmd) run(context.Context, *app) (summary, error)      { return nil, errPending }
 
 func memoryName(string) string                              { return "" }
 func guessType(string) stillso.Type                         { return stillso.Fact }
 func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
 func (a *app) importable(string) string                     { return "" }
-func (a *app) purge(context.Context, string) error          { return errPending }
 
-func (d *checkup) journal(context.Context) {}
-func (d *checkup) hooks(context.Context)   {}
+func (d *checkup) hooks(context.Context) {}
 
 func (s *sweeper) capture(context.Context) error { return nil }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -55,6 +56,15 @@ func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
 		sum.Purged = append(sum.Purged, m.ID)
 	}
 	return sum, nil
+}
+
+// purge erases one memory, and builds the index without it.
+func (a *app) purge(ctx context.Context, id string) error {
+	if _, err := a.store(ctx); err != nil {
+		return err
+	}
+	_, err := a.opened.Purge(ctx, id, stillso.Actor{Kind: stillso.Human, Name: "purge"}, a.now())
+	return errors.Join(err, a.rebuild(ctx))
 }
 
 // confirm asks the person; without a terminal nobody can answer.
