@@ -91,6 +91,10 @@ func Elements(array []byte, yield func(value []byte) bool) error {
 	}
 }
 
+// End returns the index behind the JSON value at the start of text, or -1 if it
+// has none, or not all of one.
+func End(text []byte) int { return valueEnd(text, 0) }
+
 // Kind returns the first byte of a JSON value: { [ " t f n - or a digit; 0 for
 // an empty one.
 func Kind(value []byte) byte {
