@@ -30,7 +30,7 @@ func ReadAliases(r io.Reader, path string) (Aliases, []Problem, error) {
 			continue
 		}
 		var line struct {
-			Note    string   `json:"note"`
+			Name    string   `json:"note"`
 			Aliases []string `json:"aliases"`
 		}
 		err := json.Unmarshal([]byte(text), &line)
@@ -39,14 +39,14 @@ func ReadAliases(r io.Reader, path string) (Aliases, []Problem, error) {
 			err = errors.New("it is not valid UTF-8")
 		case err != nil:
 			err = notMemory([]byte(text), err)
-		case line.Note == "":
+		case line.Name == "":
 			err = errors.New(`it names no note; write {"note": "…", "aliases": ["…"]}`)
 		}
 		if err != nil {
 			problems = append(problems, Problem{Path: path, Line: n, Cause: err.Error()})
 			continue
 		}
-		a[line.Note] = append(a[line.Note], line.Aliases...)
+		a[line.Name] = append(a[line.Name], line.Aliases...)
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
 		problems = append(problems, Problem{Path: path, Line: n + 1,

@@ -38,7 +38,7 @@ func ReadFolder(dir string, o Options) (Reading, error) {
 		if count++; count > maxNotes {
 			return fmt.Errorf("it has more than %d notes; name a smaller folder", maxNotes)
 		}
-		m, err := ReadNote(path, o)
+		m, err := ReadMarkdown(path, o)
 		if err != nil {
 			all.Problems = append(all.Problems, problem(path, err))
 			return nil

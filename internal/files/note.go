@@ -83,10 +83,10 @@ func double(m, other *stillso.Memory) Problem {
 	return p
 }
 
-// ReadNote reads one note: a text with or without front matter that is one
+// ReadMarkdown reads one note: a text with or without front matter that is one
 // memory. The whole text is kept: what the front matter says about fields we do
 // not have goes to Extra, what is more than three sentences to Body.
-func ReadNote(path string, o Options) (*stillso.Memory, error) {
+func ReadMarkdown(path string, o Options) (*stillso.Memory, error) {
 	text, err := readText(path)
 	if err != nil {
 		return nil, err

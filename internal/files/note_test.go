@@ -60,7 +60,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-func TestNote(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       stillso.Memory // only the fields that are set are compared
@@ -141,20 +141,20 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadNote(path, options())
+		_, err := ReadMarkdown(path, options())
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want %q and the path", name, err, c.want)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "missing.md"), dir} {
-		if _, err := ReadNote(path, options()); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := ReadMarkdown(path, options()); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
 }
 
 // A body that starts with three dashes was exported with two front matters.
-func TestNoteRoundTrip(t *testing.T) {
+func TestMarkdownRoundTrip(t *testing.T) {
 	for _, m := range []*stillso.Memory{
 		{Content: "Use tabs."},
 		{Content: "One. Two. Three. Four.", Name: "a: b # c"},
@@ -169,7 +169,7 @@ func TestNoteRoundTrip(t *testing.T) {
 		}
 		m.Default(now)
 		var b bytes.Buffer
-		if err := WriteNote(&b, m); err != nil {
+		if err := WriteMarkdown(&b, m); err != nil {
 			t.Fatal(err)
 		}
 		got, err := parseNote("/x/n.md", b.String(), now, options())
@@ -183,7 +183,7 @@ func TestNoteRoundTrip(t *testing.T) {
 	}
 }
 
-func FuzzNote(f *testing.F) {
+func FuzzMarkdown(f *testing.F) {
 	f.Add("---\nid: N1\ntitle: \"A b\"\nmetadata:\n  type: rule\n---\nText. More.\n")
 	f.Add("---\na: |\n  x\nb: >\n y\nc: [p, 'q\n---\n")
 	f.Add("- item\n\n```go\nx\n```\n# h")
@@ -205,7 +205,7 @@ func FuzzNote(f *testing.F) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := WriteNote(&b, m); err != nil {
+		if err := WriteMarkdown(&b, m); err != nil {
 			t.Fatal(err)
 		}
 		back, err := parseNote("/repo/n.md", b.String(), now, options())

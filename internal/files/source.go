@@ -36,7 +36,7 @@ func Read(path string, o Options) (Reading, error) {
 	case filepath.Base(path) == indexFile:
 		return ReadFolder(filepath.Dir(path), o)
 	case ext == ".md" || ext == ".mdc" || ext == ".markdown" || ext == ".txt":
-		m, err := ReadNote(path, o)
+		m, err := ReadMarkdown(path, o)
 		if err != nil {
 			return Reading{}, err
 		}

@@ -175,7 +175,7 @@ func TestImport(t *testing.T) {
 
 // A note that was edited on disk is read again under its id; one that was edited
 // in the store, and not on disk, keeps what was edited.
-func TestImportNoteAgain(t *testing.T) {
+func TestImportAgain(t *testing.T) {
 	note := func(text string) Reading {
 		m, err := parseNote("/repo/notes/a.md", text, now, options())
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"stillso"
 )
 
-// WriteNote writes a memory as one note: a front matter and the text. ReadNote
+// WriteMarkdown writes a memory as one note: a front matter and the text. ReadMarkdown
 // reads it back to the same memory but for evidence, claims and file origin,
 // which only an export holds.
-func WriteNote(w io.Writer, m *stillso.Memory) error {
+func WriteMarkdown(w io.Writer, m *stillso.Memory) error {
 	out := bufio.NewWriter(w)
 	put := func(key, value string) {
 		if value != "" {
