@@ -6,18 +6,21 @@ import (
 	"strings"
 
 	"stillso"
+	"stillso/internal/files"
 )
 
 // showCmd shows one memory.
 type showCmd struct {
-	ID string `arg:"" help:"The id, or the start of it."`
+	ID   string `arg:"" help:"The id, or the start of it."`
+	Note bool   `help:"Print it as a Markdown note with front matter, as import reads it."`
 }
 
 // Help shows examples.
 func (showCmd) Help() string {
 	return `Examples:
   stillso show k3v9
-  stillso show k3v9 --json`
+  stillso show k3v9 --json
+  stillso show k3v9 --note > k3v9.md`
 }
 
 // shown is one memory and what happened to it.
@@ -30,6 +33,11 @@ func (c *showCmd) run(ctx context.Context, a *app) (summary, error) {
 	m, err := a.find(ctx, c.ID)
 	if err != nil {
 		return nil, err
+	}
+	if c.Note {
+		m = m.Clone()
+		redactMemory(m)
+		return nil, files.WriteMarkdown(a.std.out, m)
 	}
 	st, err := a.store(ctx)
 	if err != nil {
