@@ -13,9 +13,12 @@ import (
 	"stillso/internal/llm"
 )
 
-// codex is Codex CLI. Measured so (0.171.0): no hook fires and no session file
-// is written. It has no switch for all MCP servers at once: each one that the
-// user's settings name is switched off by name.
+// codex is Codex CLI. Measured so (0.171.0): no hook fires, no session file is
+// written, the one tool that is left asks the user, whom it cannot reach, and
+// the request has 20 KB beside our text. Web search is off: a query could carry
+// the text away. It has no switch for all MCP servers at once: each one that
+// the user's settings name is switched off by name. Its own instructions
+// could be replaced too, but whether a subscription allows that is not known.
 func codex() *program {
 	return &program{
 		name: "codex", binaries: []string{"codex"}, auto: true,
@@ -31,7 +34,10 @@ func prepareCodex(_ context.Context, c *call) error {
 	c.args = []string{
 		"exec", "--json", "--color", "never", "--ephemeral", "--skip-git-repo-check",
 		"--disable", "hooks", "--disable", "shell_tool", "--disable", "plugins", "--disable", "apps",
-		"-s", "read-only", "-C", c.dir, "-c", "project_doc_max_bytes=0",
+		"-s", "read-only", "-C", c.dir, "-c", "project_doc_max_bytes=0", "-c", "web_search=\"disabled\"", "-c", "tools.view_image=false",
+		"-c", "features.multi_agent=false", "-c", "features.goals=false", "-c", "features.web_search_request=false",
+		"-c", "features.view_image=false", "-c", "include_environment_context=false", "-c", "include_permissions_instructions=false",
+		"-c", "skills.include_instructions=false",
 	}
 	for _, name := range servers(c.m.env) {
 		c.args = append(c.args, "-c", "mcp_servers."+name+".enabled=false")

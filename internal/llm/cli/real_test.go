@@ -32,7 +32,7 @@ func TestRealPrograms(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			home := t.TempDir()
 			marker := filepath.Join(home, "hook-fired")
-			hook := `[{"hooks":[{"type":"command","command":"touch ` + marker + `"}]}]`
+			hook := `[{"hooks":[{"type":"command","command":"if [ \"$STILLSO_SUPPRESS\" = 1 ]; then touch ` + marker + `; else touch ` + marker + `-unguarded; fi"}]}]`
 			hooks := `{"hooks":{"UserPromptSubmit":` + hook + `,"SessionStart":` + hook + `,"Stop":` + hook + `,"SessionEnd":` + hook + `,"BeforeAgent":` + hook + `}}`
 			for file, text := range map[string]string{
 				".claude/settings.json": hooks, ".codex/hooks.json": hooks, ".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` + hooks[1:], ".qwen/settings.json": hooks,
@@ -65,7 +65,10 @@ func TestRealPrograms(t *testing.T) {
 				t.Logf("request %s: %d bytes, %d tools", r.url, r.bytes, r.tools)
 			}
 			t.Logf("took %s with %d requests", took.Round(time.Millisecond), len(sent))
-			if _, err := os.Stat(marker); err == nil {
+			if _, err := os.Stat(marker + "-unguarded"); err == nil {
+				t.Error("a hook fired that was not told to do nothing")
+			}
+			if _, err := os.Stat(marker); err == nil && a.Name != "gemini" { // it has no switch for hooks
 				t.Error("a hook fired")
 			}
 			_ = filepath.WalkDir(home, func(path string, d os.DirEntry, _ error) error {
