@@ -193,7 +193,8 @@ func (e *entry) appendLine(dst []byte) ([]byte, error) {
 	return append(append(dst, b...), '\n'), nil
 }
 
-var errLine = errors.New("not a line of a journal")
+// errLine: a line of a segment that is not what a store writes.
+var errLine = fmt.Errorf("%w: not a line of a journal", stillso.ErrDamaged)
 
 // parseLine reads one line of a segment, with or without its newline. The
 // entry it returns has passed check.

@@ -105,17 +105,24 @@ func (s *Store) migrateStep(ctx context.Context, step migration) error {
 
 // begin gives a new database its identity.
 func begin(ctx context.Context, tx *sql.Tx) error {
-	id := make([]byte, 12)
-	if _, err := rand.Read(id); err != nil {
+	id, err := newInstance()
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id=%d", applicationID))
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id=%d", applicationID))
 	if err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO meta (key, value)
-		VALUES ('instance', ?), ('min_reader', '1'), ('min_writer', '1'), ('terms', ?)`, hex.EncodeToString(id), analysis())
+		VALUES ('instance', ?), ('min_reader', '1'), ('min_writer', '1'), ('terms', ?)`, id, analysis())
 	return err
+}
+
+// newInstance draws the identity of a store.
+func newInstance() (string, error) {
+	id := make([]byte, 12)
+	_, err := rand.Read(id)
+	return hex.EncodeToString(id), err
 }
 
 // backup copies the database as it was in the old version; three are kept.

@@ -183,17 +183,11 @@ func (s *Store) prepareRead(ctx context.Context) error {
 	}
 	path := s.path(dbFile)
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) && h == nil {
-		return fmt.Errorf("%w: there is no store", stillso.ErrNotFound)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return s.nothing(h)
 	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return damaged("%s is missing, but %s is there", dbFile, headFile)
-		}
 		return err
-	}
-	if info.Size() == 0 {
-		return s.nothing(h)
 	}
 	s.opened = info
 	immutable := isReadOnly(s.dir)
@@ -216,16 +210,18 @@ func (s *Store) prepareRead(ctx context.Context) error {
 		if version == 0 {
 			return s.nothing(h)
 		}
-		if h == nil {
-			if h, err = s.findEnd(nil); err != nil || h == nil {
-				return err
-			}
+		if h != nil {
+			return s.agree(ctx, tx, h)
 		}
-		return s.agree(ctx, tx, h)
+		end, _, err := s.findEnd(nil)
+		if err != nil {
+			return err
+		}
+		return s.agree(ctx, tx, end)
 	})
 }
 
-// nothing is the error for an empty database: damage if there ever was a change,
+// nothing is the error for a missing or empty database: damage if there ever was a change,
 // else another process is only just creating the store.
 func (s *Store) nothing(h *head) error {
 	ns, err := segments(s.path(journalDir))
@@ -233,7 +229,7 @@ func (s *Store) nothing(h *head) error {
 		return err
 	}
 	if h != nil || len(ns) > 0 {
-		return damaged("%s is empty", dbFile)
+		return damaged("%s is missing or empty, but there is a journal", dbFile)
 	}
 	return fmt.Errorf("%w: there is no store", stillso.ErrNotFound)
 }

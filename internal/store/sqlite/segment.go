@@ -33,6 +33,9 @@ type segmentHeader struct {
 
 const segmentFormat = "stillso-journal"
 
+// errOtherStore: a segment that was put here by hand. It is never written over.
+var errOtherStore = fmt.Errorf("%w: a journal segment is of another store; run stillso repair", stillso.ErrDamaged)
+
 var segmentName = regexp.MustCompile(`^[0-9]{8}\.jsonl$`)
 
 func segmentPath(dir string, n int) string { return filepath.Join(dir, fmt.Sprintf("%08d.jsonl", n)) }
@@ -90,7 +93,7 @@ func readSegment(path string, instance string, offset int64, f func(text []byte,
 				return stillso.ErrNewer
 			}
 			if instance != "" && h.Instance != instance {
-				return damaged("%s is of another store", filepath.Base(path))
+				return fmt.Errorf("%w: %s", errOtherStore, filepath.Base(path))
 			}
 			continue
 		}
@@ -111,7 +114,7 @@ func (s *Store) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	end, err := s.findEnd(h)
+	end, whole, err := s.findEnd(h)
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (s *Store) catchUp(ctx context.Context) error {
 				return err
 			}
 		}
-		if end == nil {
+		if !whole {
 			return s.rewriteSegments(ctx, tx)
 		}
 		last := *end
@@ -138,39 +141,49 @@ func (s *Store) catchUp(ctx context.Context) error {
 	})
 }
 
-// findEnd returns where the segments really end, reading only what was written
-// after h. It returns nil if they are missing or shorter than h says, or not
-// readable: then they are written anew from the database.
-func (s *Store) findEnd(h *head) (*head, error) {
+// findEnd returns where the segments end, reading only what was written after h.
+// If they are missing, cut or not readable, whole is false, and they are to be
+// written anew from the database; end is then the last change that can still be
+// read in them, so that a database that is behind it is found out.
+func (s *Store) findEnd(h *head) (end *head, whole bool, err error) {
 	dir := s.path(journalDir)
 	ns, err := segments(dir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	start := head{instance: s.instance, hash: s.genesis, segment: 1}
 	if len(ns) == 0 {
-		if h != nil && h.seq > 0 {
-			return nil, nil
-		}
-		return &head{instance: s.instance, hash: s.genesis, segment: 1}, nil
+		return &start, h == nil || h.seq == 0, nil
 	}
-	if ns[0] != 1 || ns[len(ns)-1] != len(ns) {
-		return nil, nil
-	}
-	end := head{instance: s.instance, hash: s.genesis, segment: 1}
+	end = &start
 	if h != nil {
-		end = *h
+		from := *h
+		end = &from
 	}
-	for n := end.segment; n <= len(ns); n++ {
+	if ns[0] == 1 && ns[len(ns)-1] == len(ns) && end.segment <= len(ns) {
+		err = s.follow(end, len(ns))
+	} else {
+		err = damaged("a journal segment is missing")
+	}
+	if err == nil || errors.Is(err, stillso.ErrNewer) || errors.Is(err, errOtherStore) || !errors.Is(err, stillso.ErrDamaged) {
+		return end, true, err
+	}
+	return s.lastReadable(ns), false, nil
+}
+
+// follow moves end to the end of the segments, along the chain.
+func (s *Store) follow(end *head, last int) error {
+	for n := end.segment; n <= last; n++ {
 		if n > end.segment {
 			end.segment, end.size = n, 0
 		}
-		path := segmentPath(dir, n)
+		path := segmentPath(s.path(journalDir), n)
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if info.Size() < end.size {
-			return nil, nil
+			return damaged("%s was cut", filepath.Base(path))
 		}
 		if info.Size() == end.size {
 			continue
@@ -186,14 +199,26 @@ func (s *Store) findEnd(h *head) (*head, error) {
 			end.seq, end.hash, end.size = e.core.Seq, e.hash, after
 			return nil
 		})
-		if errors.Is(err, stillso.ErrNewer) {
-			return nil, err
-		}
 		if err != nil {
-			return nil, nil //nolint:nilerr // unreadable segments are written anew
+			return err
 		}
 	}
-	return &end, nil
+	return nil
+}
+
+// lastReadable returns the newest change of any line that can be read.
+func (s *Store) lastReadable(ns []int) *head {
+	last := head{instance: s.instance, hash: s.genesis, segment: 1}
+	for _, n := range ns {
+		// An error means that the rest of this file tells nothing.
+		_ = readSegment(segmentPath(s.path(journalDir), n), s.instance, 0, func(text []byte, _ int64) error {
+			if e, err := parseLine(text); err == nil && e.core.Seq > last.seq {
+				last.seq, last.hash = e.core.Seq, e.hash
+			}
+			return nil
+		})
+	}
+	return &last
 }
 
 // extend appends all changes after h to the segments in dir, flushes them to
