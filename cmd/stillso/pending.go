@@ -11,14 +11,12 @@ import (
 var errPending = errors.New("this command is not wired yet")
 
 type (
-	tryCmd       struct{}
 	captureCmd   struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
 	evalCmd      struct{}
 )
 
-func (tryCmd) run(context.Context, *app) (summary, error)       { return nil, errPending }
 func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
@@ -32,3 +30,5 @@ func (a *app) importable(string) string                     { return "" }
 func (d *checkup) hooks(context.Context) {}
 
 func (s *sweeper) capture(context.Context) error { return nil }
+
+func (a *app) candidates(s stillso.Session, turns []stillso.Turn) []*stillso.Memory { return nil }
