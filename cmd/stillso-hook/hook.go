@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -216,24 +215,6 @@ func items(hits []recall.Hit) []inject.Item {
 		}
 	}
 	return list
-}
-
-// receipt appends what the recall did: terms of the index and figures, no prompt.
-func (h *hook) receipt(a answer) {
-	r := a.receipt
-	r.V, r.At, r.Host, r.Event, r.Session, r.Namespace = 1, h.start.UTC(), h.hostName, h.event, h.call.Session, h.place.Namespace
-	r.Micros, r.Bytes = time.Since(h.start).Microseconds(), len(a.text)
-	for {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return
-		}
-		if len(line) < home.MaxLine || len(r.Terms)+len(r.Hits) == 0 {
-			h.dir.Append(home.Receipts, line) //nolint:errcheck,gosec // a full disk costs a receipt, nothing else
-			return
-		}
-		r.Terms, r.Hits = r.Terms[:len(r.Terms)/2], r.Hits[:len(r.Hits)/2]
-	}
 }
 
 // orderRebuild asks the sweep for a new snapshot where the one that stands cannot be

@@ -3,12 +3,10 @@ package home
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +25,10 @@ const MaxLine = 4096
 // dropped, so that a broken sweep cannot fill the disk.
 const MaxSpool = 64 << 20
 
-var errLine = errors.New("spool: line is too long or holds a line end")
+var (
+	errLine = errors.New("spool: line is too long or holds a line end")
+	errFull = errors.New("full, or no regular file")
+)
 
 // Append adds one line to a file of the spool with a single write. The directories are
 // made if they are missing.
@@ -39,21 +40,12 @@ func (d Dir) Append(name string, line []byte) error {
 }
 
 func (d Dir) append(path string, data []byte) error {
-	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
-	f, err := OpenFile(path, flags)
+	err := appendFile(path, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = OpenFile(path, flags)
+			err = appendFile(path, data)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // the write itself is checked
-	if info, err := f.Stat(); err == nil && (info.Size() > MaxSpool || !info.Mode().IsRegular()) {
-		return fmt.Errorf("spool: %s is full or no file", path)
-	}
-	_, err = f.Write(data)
 	return err
 }
 
@@ -153,27 +145,11 @@ func (d Dir) Shown(session string) ([]string, error) {
 	if session == "" {
 		return nil, nil
 	}
-	f, err := OpenFile(d.sessionFile(session), os.O_RDONLY)
+	data, err := readFile(d.sessionFile(session), maxSession)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	buf := make([]byte, 0, 4096)
-	for len(buf) < maxSession {
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF || n == 0 {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		buf = slices.Grow(buf, 4096)
-	}
-	return strings.Fields(string(buf)), nil
+	return strings.Fields(string(data)), err
 }
 
 // Show remembers names, ids of memories as a rule, as injected in this session. Names

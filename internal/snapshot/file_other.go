@@ -3,23 +3,18 @@
 package snapshot
 
 import (
-	"io"
 	"os"
 	"time"
 
 	"stillso"
 )
 
-func openNoFollow(path string) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, damaged("not a regular file")
-	}
-	return os.Open(path)
-}
-
 // mapFile reads the file: a file that is mapped cannot be replaced on Windows.
-func mapFile(f *os.File) ([]byte, func() error, error) {
-	data, err := io.ReadAll(f)
+func mapFile(path string) (data []byte, release func() error, err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, damaged("not a regular file")
+	}
+	data, err = os.ReadFile(path)
 	return data, func() error { return nil }, err
 }
 

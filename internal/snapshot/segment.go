@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math/bits"
-	"os"
 
 	"stillso"
 )
@@ -36,15 +35,10 @@ type space struct {
 
 // openSegment maps a file. A missing file is stillso.ErrNotFound.
 func openSegment(path string) (*segment, error) {
-	f, err := openFile(path)
+	data, release, err := mapFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, stillso.ErrNotFound
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only; the map stays valid
-	data, release, err := mapFile(f)
 	if err != nil {
 		return nil, err
 	}
@@ -338,5 +332,3 @@ func (s *segment) close() error {
 	s.release, s.data = nil, nil
 	return release()
 }
-
-func openFile(path string) (*os.File, error) { return openNoFollow(path) }
