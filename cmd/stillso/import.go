@@ -195,11 +195,46 @@ func (a *app) plan(ctx context.Context, fresh files.Reading, known map[string]*s
 	if err := a.lookUp(ctx, fresh.Memories, known); err != nil {
 		return files.Plan{}, err
 	}
+	kept, err := a.dropPurged(ctx, &fresh)
+	if err != nil {
+		return files.Plan{}, err
+	}
 	plan := files.Import(known, fresh, stillso.Actor{Kind: stillso.Human, Name: "import"}, a.now())
+	plan.Kept = append(plan.Kept, kept...)
 	for _, ch := range plan.Changes {
 		known[ch.Edits[0].After.ID] = ch.Edits[0].After
 	}
 	return plan, nil
+}
+
+// dropPurged leaves out what a person erased: a backup must not bring it back, nor
+// keep the rest from being imported.
+func (a *app) dropPurged(ctx context.Context, fresh *files.Reading) ([]files.Kept, error) {
+	if !a.home().exists() {
+		return nil, nil
+	}
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := st.Journal(ctx, stillso.JournalFilter{Verbs: []stillso.Verb{stillso.VerbPurge}})
+	if err != nil {
+		return nil, err
+	}
+	purged := map[string]bool{}
+	for _, c := range changes {
+		for _, e := range c.Edits {
+			purged[e.MemoryID()] = true
+		}
+	}
+	var kept []files.Kept
+	fresh.Memories = slices.DeleteFunc(fresh.Memories, func(m *stillso.Memory) bool {
+		if purged[m.ID] {
+			kept = append(kept, files.Kept{ID: m.ID, Reason: "it was purged here"})
+		}
+		return purged[m.ID]
+	})
+	return kept, nil
 }
 
 // lookUp puts into known those memories of the store that fresh ones meet.

@@ -11,24 +11,22 @@ import (
 var errPending = errors.New("this command is not wired yet")
 
 type (
-	captureCmd   struct{}
 	installCmd   struct{}
 	uninstallCmd struct{}
 	evalCmd      struct{}
 )
 
-func (captureCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
 func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
 func (evalCmd) run(context.Context, *app) (summary, error)      { return nil, errPending }
 
-func memoryName(string) string                              { return "" }
-func guessType(string) stillso.Type                         { return stillso.Fact }
 func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
 func (a *app) importable(string) string                     { return "" }
 
 func (d *checkup) hooks(context.Context) {}
 
-func (s *sweeper) capture(context.Context) error { return nil }
+type captureCmd struct{}
 
+func (captureCmd) run(context.Context, *app) (summary, error)                       { return nil, errPending }
+func (s *sweeper) capture(context.Context) error                                    { return nil }
 func (a *app) candidates(s stillso.Session, turns []stillso.Turn) []*stillso.Memory { return nil }

@@ -96,7 +96,8 @@ func (c *rememberCmd) memory(a *app, text string) (*stillso.Memory, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	kind := guessType(text)
+	said := stillso.Memory{Type: stillso.Fact}
+	kind := said.Type
 	if c.Type != "" {
 		if kind, err = stillso.ParseType(c.Type); err != nil {
 			return nil, 0, usagef("cannot save it: %w", err)
@@ -113,7 +114,7 @@ func (c *rememberCmd) memory(a *app, text string) (*stillso.Memory, int, error) 
 	m.Default(a.now())
 	redacted := redactMemory(m)
 	if m.Name == "" {
-		m.Name = memoryName(m.Content)
+		m.Name = said.Name
 	}
 	if err := m.Validate(); err != nil {
 		return nil, 0, usagef("cannot save it: %w", err)

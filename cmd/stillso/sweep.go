@@ -103,6 +103,8 @@ type sweeper struct {
 	app *app
 	log *sweepLog
 	sum *swept
+	// rebuild is set where a hook found the index unusable.
+	rebuild bool
 }
 
 // rounds bounds how often a sweep looks again for what came in while it worked.
@@ -127,7 +129,7 @@ func (s *sweeper) all(ctx context.Context, rebuild bool) error {
 			break
 		}
 	}
-	if err := s.app.index(ctx, rebuild || s.overdue()); err != nil {
+	if err := s.app.index(ctx, rebuild || s.rebuild || s.overdue()); err != nil {
 		s.failed("index", err)
 	}
 	s.tidySpool()
