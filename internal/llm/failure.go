@@ -1,6 +1,9 @@
 package llm
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Failure is the error that an HTTP status and the message with it stand for;
 // a status of 0 is unknown. The wording of a limit, a login or a refusal in the
@@ -22,10 +25,13 @@ func Failure(status int, message string) error {
 	case status == 413:
 		e.Kind = ErrTooLarge
 	case status == 429 || status == 529:
-		e.Kind, e.After = ErrLimited, waitIn(message)
-	case status >= 400 && status < 500:
+		e.Kind, e.After = ErrLimited, waitIn(strings.ToLower(message))
+	case status == 0 || status >= 400 && status < 500:
 		if t := Trouble(message); t != nil {
 			return t
+		}
+		if status == 0 {
+			break
 		}
 		e.Kind, e.Do = ErrConfig, "check model and base_url in [llm]"
 	}

@@ -99,20 +99,9 @@ func readClaude(stdout []byte) (llm.Reply, error) {
 	case r.Stop == "max_tokens":
 		return reply, &llm.Error{Kind: llm.ErrTooLarge, Detail: "the answer was cut off at its token limit"}
 	case r.IsError || r.Subtype != "success":
-		return reply, failure(r.Status, r.Result+" "+r.Subtype)
+		return reply, llm.Failure(r.Status, r.Result+" "+r.Subtype)
 	}
 	return reply, nil
-}
-
-// failure is the error that a status of HTTP, if there is one, and a message
-// stand for.
-func failure(status int, message string) error {
-	if status == 0 {
-		if t := llm.Trouble(message); t != nil {
-			return t
-		}
-	}
-	return llm.Failure(status, message)
 }
 
 // badFormat: the output is not in the format that was asked for.

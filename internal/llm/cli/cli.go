@@ -131,7 +131,7 @@ func (m *model) Complete(ctx context.Context, r llm.Request) (llm.Reply, error) 
 	}
 	reply, err := m.read(out.stdout)
 	if runErr != nil || err != nil {
-		return llm.Reply{}, m.explain(out, runErr, err)
+		return llm.Reply{Model: reply.Model, Usage: reply.Usage}, m.explain(out, runErr, err)
 	}
 	if len(reply.Text) > llm.MaxReply {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrTooLarge, Model: m.Name(), Detail: fmt.Sprintf("the reply has %d bytes; %d are allowed", len(reply.Text), llm.MaxReply)}

@@ -135,7 +135,7 @@ func readCodex(stdout []byte) (llm.Reply, error) {
 	case done:
 		return reply, nil
 	case failed != "":
-		return reply, failure(0, failed)
+		return reply, llm.Failure(0, failed)
 	}
 	return reply, badFormat()
 }

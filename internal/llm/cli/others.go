@@ -78,7 +78,7 @@ func readGemini(stdout []byte) (llm.Reply, error) {
 		}
 		switch {
 		case r.Error != nil:
-			return reply, failure(0, r.Error.Message)
+			return reply, llm.Failure(0, r.Error.Message)
 		case r.Stats.Tools.Calls > 0:
 			return reply, &llm.Error{Kind: llm.ErrTool}
 		}
@@ -155,7 +155,7 @@ func readResult(stdout []byte) (llm.Reply, error) {
 		}
 		reply := llm.Reply{Text: r.Result, Usage: llm.Usage{In: r.Usage.In, Out: r.Usage.Out}}
 		if r.IsError {
-			return llm.Reply{}, failure(0, strings.TrimSpace(r.Result+" "+string(r.Error)))
+			return llm.Reply{}, llm.Failure(0, strings.TrimSpace(r.Result+" "+string(r.Error)))
 		}
 		return reply, nil
 	}
@@ -214,7 +214,7 @@ func readCopilot(stdout []byte) (llm.Reply, error) {
 			reply.Text = e.Data.Content
 			reply.Usage.Out += e.Data.Out
 		case "session.error":
-			return llm.Reply{}, failure(0, e.Data.Message)
+			return llm.Reply{}, llm.Failure(0, e.Data.Message)
 		case "result":
 			done = e.Exit == 0
 		}
@@ -287,7 +287,7 @@ func readOpenCode(stdout []byte) (llm.Reply, error) {
 		case "tool_use":
 			return llm.Reply{}, &llm.Error{Kind: llm.ErrTool}
 		case "error":
-			return llm.Reply{}, failure(0, string(e.Error))
+			return llm.Reply{}, llm.Failure(0, string(e.Error))
 		case "step_finish":
 			done = true
 			reply.Usage.In += e.Part.Tokens.In
