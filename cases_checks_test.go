@@ -66,12 +66,17 @@ func checks() map[string]checkFunc {
 	}
 }
 
+// missingStep says that a check looks at a step that was not done.
+type missingStep struct{ name string }
+
+func (m *missingStep) Error() string { return fmt.Sprintf("there is no step %q", m.name) }
+
 // of returns the outcome of a step, or a part of it: c1.model_input.
 func (r *caseRun) of(name string) (*outcome, error) {
 	base, part, _ := strings.Cut(name, ".")
 	o := r.results[base]
 	if o == nil {
-		return nil, fmt.Errorf("there is no step %q", base)
+		return nil, &missingStep{base}
 	}
 	if part == "" {
 		return o, nil

@@ -4,6 +4,7 @@ package stillso_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -133,7 +134,7 @@ func (r *caseRun) do() {
 	}
 	// Say what is missing before the work, and by name.
 	for _, s := range c.Steps {
-		if need := r.needs(words(s)); need != "" {
+		if need := r.needs(words(s)); need != "" && !words(s).truth("optional") {
 			r.unsupported = need
 			r.t.Skipf("needs %s, which this version does not have", need)
 		}
@@ -141,6 +142,10 @@ func (r *caseRun) do() {
 	r.prepare(c)
 	for i, s := range c.Steps {
 		w := words(s)
+		if need := r.needs(w); need != "" {
+			r.t.Logf("step %d (%s) is optional and left out: it needs %s", i+1, w.str("do"), need)
+			continue
+		}
 		o := r.step(w)
 		if r.t.Failed() {
 			r.t.Fatalf("step %d (%s) cannot be done", i+1, w.str("do"))
@@ -157,7 +162,10 @@ func (r *caseRun) do() {
 	}
 	for _, m := range c.Checks {
 		w := words(m)
-		if err := r.check(w); err != nil {
+		err := r.check(w)
+		if missing := (*missingStep)(nil); errors.As(err, &missing) && w.truth("optional") {
+			r.t.Logf("%s is optional and left out: %v", w, err)
+		} else if err != nil {
 			r.t.Errorf("%s: %v", w, err)
 		}
 	}
@@ -210,7 +218,7 @@ func settingNames() map[string][2]string {
 	}
 }
 
-// repeatable says that resource limits are those of the running system.
+// maxRSS is the largest memory a process had, in MB.
 func maxRSS(state *os.ProcessState) float64 {
 	kb := maxRSSOf(state)
 	if runtime.GOOS == "darwin" { // bytes there
