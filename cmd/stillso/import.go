@@ -210,7 +210,7 @@ func (a *app) plan(ctx context.Context, fresh files.Reading, known map[string]*s
 // dropPurged leaves out what a person erased: a backup must not bring it back, nor
 // keep the rest from being imported.
 func (a *app) dropPurged(ctx context.Context, fresh *files.Reading) ([]files.Kept, error) {
-	if !a.home().exists() {
+	if !a.exists() {
 		return nil, nil
 	}
 	st, err := a.store(ctx)
