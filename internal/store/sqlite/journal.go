@@ -75,7 +75,7 @@ func (s *Store) entries(ctx context.Context, tx *sql.Tx, after int64, f func(*en
 // readEntries reads rows of the journal; prev is not set.
 func readEntries(ctx context.Context, tx *sql.Tx, where string, args []any, order string, f func(*entry, stillso.Outcome) error) error {
 	rows, err := tx.QueryContext(ctx, `SELECT j.seq, j.outcome, j.core, j.hash, p.part, p.salt, p.body, p.hash
-		FROM journal j JOIN journal_parts p ON p.seq = j.seq WHERE `+where+" "+order, args...)
+		FROM journal j LEFT JOIN journal_parts p ON p.seq = j.seq WHERE `+where+" "+order, args...)
 	if err != nil {
 		return explain(err)
 	}
@@ -84,7 +84,7 @@ func readEntries(ctx context.Context, tx *sql.Tx, where string, args []any, orde
 	var now stillso.Outcome
 	for rows.Next() {
 		var seq int64
-		var number int
+		var number sql.NullInt64
 		var outcome, text string
 		var salt, hash, partHash []byte
 		var body sql.NullString
@@ -103,7 +103,7 @@ func readEntries(ctx context.Context, tx *sql.Tx, where string, args []any, orde
 			}
 			copy(e.hash[:], hash)
 		}
-		if number != len(e.parts) || len(partHash) != hashSize {
+		if !number.Valid || number.Int64 != int64(len(e.parts)) || len(partHash) != hashSize {
 			return damaged("a part of journal entry %d is missing", seq)
 		}
 		p := part{hash: [hashSize]byte(partHash)}
@@ -155,11 +155,17 @@ func (s *Store) Journal(ctx context.Context, f stillso.JournalFilter) ([]stillso
 	var out []stillso.Change
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		out = nil
+		last := int64(0)
 		where := fmt.Sprintf("j.seq IN (SELECT seq FROM journal WHERE %s ORDER BY seq %s LIMIT %d)", w.sql(), order, limit)
 		return readEntries(ctx, tx, where, w.args, "ORDER BY j.seq "+order+", p.part", func(e *entry, now stillso.Outcome) error {
 			if err := e.checkParts(); err != nil {
 				return err
 			}
+			// Without other conditions the numbers have no gaps.
+			if gap := e.core.Seq - last; last != 0 && len(w.list) == 0 && gap != 1 && gap != -1 {
+				return damaged("an entry between %d and %d of the journal is missing", last, e.core.Seq)
+			}
+			last = e.core.Seq
 			c, err := e.change(now)
 			out = append(out, c)
 			return err

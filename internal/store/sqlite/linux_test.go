@@ -36,3 +36,11 @@ func mountSmall(t testing.TB, dir string, kib int) {
 		}
 	})
 }
+
+// mountLarger gives a disk of mountSmall more room.
+func mountLarger(t testing.TB, dir string, kib int) {
+	t.Helper()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%dk,mode=0700", kib)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -103,11 +103,20 @@ func (w *writer) putMemory(ctx context.Context, seq int64, m *stillso.Memory) er
 	return indexMemory(ctx, w.tx, n, m)
 }
 
+// indexed returns the terms of m as the columns of the full-text index: name,
+// aliases, content, body and tags.
+func indexed(m *stillso.Memory) [5]string {
+	return [5]string{
+		terms.Line(m.Name), terms.Line(strings.Join(m.Aliases, "\n")), terms.Line(m.Content), terms.Line(m.Body + "\n" + m.Why),
+		terms.Line(strings.Join(m.Tags, "\n") + "\n" + strings.Join(m.RelatedFiles, "\n")),
+	}
+}
+
 // indexMemory enters m into the full-text index, in the place of what was there.
 func indexMemory(ctx context.Context, tx *sql.Tx, n int64, m *stillso.Memory) error {
+	l := indexed(m)
 	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO memories_fts (rowid, name, aliases, content, body, tags) VALUES (?, ?, ?, ?, ?, ?)",
-		n, terms.Line(m.Name), terms.Line(strings.Join(m.Aliases, "\n")), terms.Line(m.Content), terms.Line(m.Body+"\n"+m.Why),
-		terms.Line(strings.Join(m.Tags, "\n")+"\n"+strings.Join(m.RelatedFiles, "\n")))
+		n, l[0], l[1], l[2], l[3], l[4])
 	return err
 }
 
@@ -169,7 +178,7 @@ func (s *Store) Memories(ctx context.Context, f stillso.Filter) ([]*stillso.Memo
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE "+w.sql()+
-			" ORDER BY m.updated_at DESC, m.seq DESC, m.n DESC LIMIT "+strconv.Itoa(limit), w.args...)
+			" ORDER BY m.updated_at DESC, m.seq DESC, m.id LIMIT "+strconv.Itoa(limit), w.args...)
 		if err != nil {
 			return err
 		}
@@ -181,12 +190,26 @@ func (s *Store) Memories(ctx context.Context, f stillso.Filter) ([]*stillso.Memo
 			}
 			out = append(out, m)
 		}
-		return rows.Err()
+		if err := rows.Err(); err != nil || len(w.list) > 0 || limit >= 0 {
+			return err
+		}
+		return complete(ctx, tx, "memories_seq", len(out))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read memories: %w", err)
 	}
 	return out, nil
+}
+
+// complete reports damage unless another index than the one that was read by
+// knows of n memories as well.
+func complete(ctx context.Context, tx *sql.Tx, index string, n int) error {
+	var all int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM memories INDEXED BY "+index).Scan(&all)
+	if err == nil && all != n {
+		err = damaged("%d memories were read, %d are known", n, all)
+	}
+	return explain(err)
 }
 
 // Extent says which moment of the store a reading shows.
@@ -212,22 +235,27 @@ func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory,
 	if ext.Seq, _, err = s.dbHead(ctx, tx); err != nil {
 		return ext, err
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE m.seq > ? ORDER BY m.seq, m.n", after)
+	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE m.seq > ? ORDER BY m.seq, m.id", after)
 	if err != nil {
 		return ext, explain(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
+	count := 0
 	for rows.Next() {
 		m, seq, err := scanMemory(rows)
 		if err != nil {
 			return ext, err
 		}
+		count++
 		if err := f(m, seq); err != nil {
 			return ext, err
 		}
 	}
-	if err := rows.Err(); err != nil || after == 0 {
+	if err := rows.Err(); err != nil {
 		return ext, explain(err)
+	}
+	if after == 0 {
+		return ext, complete(ctx, tx, "memories_updated", count)
 	}
 	gone, err := tx.QueryContext(ctx, `SELECT DISTINCT p.memory FROM journal_parts p
 		WHERE p.seq > ? AND p.part > 0 AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.id = p.memory)`, after)

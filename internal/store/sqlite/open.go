@@ -56,8 +56,9 @@ func (s *Store) ready(ctx context.Context) (bool, error) {
 			return err
 		}
 		seq, _, err := s.dbHead(ctx, tx)
-		done = seq == h.seq && index == analysis()
-		return err
+		due, dueErr := scrubDue(ctx, tx)
+		done = seq == h.seq && index == analysis() && !due
+		return errors.Join(err, dueErr)
 	})
 	return done, err
 }
@@ -171,7 +172,7 @@ func (s *Store) settle(ctx context.Context) error {
 	if err := s.catchUp(ctx); err != nil {
 		return err
 	}
-	return s.refreshIndex(ctx)
+	return errors.Join(s.refreshIndex(ctx), s.finishPurge(ctx))
 }
 
 // prepareRead opens the store without writing anything. A folder that nobody

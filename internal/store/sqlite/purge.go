@@ -99,6 +99,8 @@ func (w *writer) purge(ctx context.Context, id string, by stillso.Actor, at time
 		// merged.
 		{`INSERT INTO memories_fts (memories_fts) VALUES ('optimize')`, nil},
 		{`INSERT INTO turns_fts (turns_fts) VALUES ('optimize')`, nil},
+		// If this process dies now, the next one finishes the work: see scrub.
+		{`INSERT INTO meta (key, value) VALUES ('scrub', '1') ON CONFLICT (key) DO UPDATE SET value = '1'`, nil},
 	} {
 		if _, err := w.tx.ExecContext(ctx, step.query, step.args...); err != nil {
 			return c, err
@@ -198,7 +200,8 @@ func (w *writer) eraseTurns(ctx context.Context, texts, turns []string) (int64, 
 	return erased, nil
 }
 
-// scrub removes what was erased from everywhere but the live rows.
+// scrub removes what was erased from everywhere but the live rows. Until it is
+// through, the meta key scrub says that it is due.
 func (s *Store) scrub(ctx context.Context) error {
 	if err := s.view(ctx, func(tx *sql.Tx) error { return s.rewriteSegments(ctx, tx) }); err != nil {
 		return fmt.Errorf("rewrite the journal segments: %w", err)
@@ -221,7 +224,7 @@ func (s *Store) scrub(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("free pages: %w", err)
 	}
-	return s.retry(ctx, func() error {
+	err = s.retry(ctx, func() error {
 		var busy, log, done int
 		if err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done); err != nil {
 			return explain(err)
@@ -231,6 +234,35 @@ func (s *Store) scrub(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM meta WHERE key = 'scrub'")
+		return err
+	})
+}
+
+// finishPurge scrubs if a purge was cut short. The caller holds the lock file.
+// A reader that is in the way is left alone: the next open tries again.
+func (s *Store) finishPurge(ctx context.Context) error {
+	due := false
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		due, err = scrubDue(ctx, tx)
+		return err
+	})
+	if err != nil || !due {
+		return err
+	}
+	if err := s.scrub(ctx); !errors.Is(err, stillso.ErrBusy) {
+		return err
+	}
+	return nil
+}
+
+func scrubDue(ctx context.Context, tx *sql.Tx) (due bool, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'scrub')").Scan(&due)
+	return due, err
 }
 
 // globEscape quotes what a pattern of filepath.Glob takes for a wild card.

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stillso"
@@ -406,8 +408,8 @@ func (r *repairer) restore(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	w := writer{tx: tx}
-	for _, st := range fold {
-		if err := w.putMemory(ctx, st.seq, st.m); err != nil {
+	for _, id := range slices.Sorted(maps.Keys(fold)) {
+		if err := w.putMemory(ctx, fold[id].seq, fold[id].m); err != nil {
 			return err
 		}
 	}

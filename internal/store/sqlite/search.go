@@ -87,10 +87,11 @@ func searchMemories(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked 
 	w.add("memories_fts MATCH ?", match(asked))
 	// The rows are chosen before their text is read.
 	query := fmt.Sprintf(`SELECT %s, best.score FROM (
-			SELECT m.n AS n, -%s * CASE WHEN m.state IN ('superseded', 'retired') THEN %g ELSE 1 END AS score, m.updated_at AS updated
+			SELECT m.n AS n, -%s * CASE WHEN m.state IN ('superseded', 'retired') THEN %g ELSE 1 END AS score,
+				m.updated_at AS updated, m.seq AS seq, m.id AS id
 			FROM memories_fts JOIN memories m ON m.n = memories_fts.rowid WHERE %s
-			ORDER BY score DESC, updated DESC, n DESC LIMIT %d) AS best
-		JOIN memories m ON m.n = best.n ORDER BY best.score DESC, best.updated DESC, best.n DESC`,
+			ORDER BY score DESC, updated DESC, seq DESC, id LIMIT %d) AS best
+		JOIN memories m ON m.n = best.n ORDER BY best.score DESC, best.updated DESC, best.seq DESC, best.id`,
 		memoryColumns, memoryWeights, yielded, w.sql(), q.Limit)
 	rows, err := tx.QueryContext(ctx, query, w.args...)
 	if err != nil {
@@ -107,6 +108,9 @@ func searchMemories(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked 
 		text := m.Content
 		if m.Body != "" {
 			text += "\n" + m.Body
+		}
+		if !holdsAny(indexed(m), asked) {
+			return nil, damaged("the full-text index does not fit memory %s", m.ID)
 		}
 		out = append(out, stillso.Found{Memory: m, Score: score, Excerpt: excerpt(text, asked)})
 	}
@@ -142,6 +146,18 @@ func searchTurns(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked []s
 		out = append(out, stillso.Found{Turn: t, Score: score, Excerpt: excerpt(t.Text, asked)})
 	}
 	return out, rows.Err()
+}
+
+// holdsAny reports whether one of the lines has one of the terms.
+func holdsAny(lines [5]string, asked []string) bool {
+	for _, l := range lines {
+		for term := range strings.SplitSeq(l, " ") {
+			if slices.Contains(asked, term) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // maxExcerpt is the length of an excerpt in bytes: about two lines.

@@ -49,7 +49,7 @@ var (
 func memory(id, content string) *stillso.Memory {
 	return &stillso.Memory{
 		ID: id, Namespace: "project/p", Type: stillso.Fact, Content: content, CreatedAt: noon, UpdatedAt: noon,
-		Priority: 3, State: stillso.Active, Origin: stillso.FromUser, Name: "name of " + id, Aliases: []string{"how about " + content},
+		Priority: 3, State: stillso.Active, Origin: stillso.FromUser, Name: "name of " + id, Aliases: []string{"how about " + id},
 	}
 }
 
