@@ -21,22 +21,21 @@ const deadline = 150 * time.Millisecond
 func main() {
 	start := time.Now()
 	time.AfterFunc(deadline, func() { os.Exit(0) })
-	quietly(start)
+	if len(os.Args) == 3 {
+		h := hook{
+			start: start, hostName: os.Args[1], event: os.Args[2], getenv: os.Getenv,
+			read: readInput, write: writeOutput,
+		}
+		quietly(h.run)
+	}
 	os.Exit(0)
 }
 
-// quietly runs the hook and keeps everything that goes wrong to itself.
-func quietly(start time.Time) {
+// quietly keeps everything that goes wrong in run to itself.
+func quietly(run func()) {
 	defer func() { recover() }() //nolint:errcheck // whatever it is, the prompt goes on without us
 	// A mapped file that is cut short or lies on a broken disk faults when it is
 	// touched; that must not end in a crash.
-	debug.SetPanicOnFault(true)
-	if len(os.Args) != 3 {
-		return
-	}
-	h := hook{
-		start: start, hostName: os.Args[1], event: os.Args[2], getenv: os.Getenv,
-		read: readInput, write: writeOutput,
-	}
-	h.run()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	run()
 }

@@ -77,6 +77,9 @@ func newBench(t *testing.T) *bench {
 		}
 	}
 	b.hook, b.empty, b.measure = filepath.Join(b.bin, "hook"), filepath.Join(b.bin, "empty"), filepath.Join(b.bin, "measure")
+	if *speedKeep != "" {
+		b.project = filepath.Join(*speedKeep, "project")
+	}
 	if err := os.MkdirAll(b.project, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +183,7 @@ func (b *bench) row(t *testing.T, dir string, n int, name, prompt string, want b
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := filepath.Join(b.bin, "event.json")
+	in := filepath.Join(dir, strings.ReplaceAll("event "+name+".json", " ", "-"))
 	if err := os.WriteFile(in, event, 0o600); err != nil {
 		t.Fatal(err)
 	}
