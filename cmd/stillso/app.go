@@ -84,12 +84,13 @@ func (a *app) openHome() error {
 // exists reports whether a store was ever made here. A store of which only a
 // part is left exists: opening it says that it is damaged.
 func (a *app) exists() bool {
-	for _, path := range []string{a.dir.Store(), a.dir.Head(), a.dir.Journal()} {
+	for _, path := range []string{a.dir.Store(), a.dir.Head()} {
 		if _, err := os.Lstat(path); err == nil {
 			return true
 		}
 	}
-	return false
+	segments, err := os.ReadDir(a.dir.Journal())
+	return err == nil && len(segments) > 0
 }
 
 // store opens the store; it never makes one.

@@ -10,20 +10,12 @@ import (
 
 var errPending = errors.New("this command is not wired yet")
 
-type (
-	installCmd   struct{}
-	uninstallCmd struct{}
-	evalCmd      struct{}
-)
+type evalCmd struct{}
 
-func (installCmd) run(context.Context, *app) (summary, error)   { return nil, errPending }
-func (uninstallCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
-func (evalCmd) run(context.Context, *app) (summary, error)      { return nil, errPending }
+func (evalCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
 
 func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
 func (a *app) importable(string) string                     { return "" }
-
-func (d *checkup) hooks(context.Context) {}
 
 type captureCmd struct{}
 
