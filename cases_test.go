@@ -71,6 +71,15 @@ func TestCases(t *testing.T) {
 	if dir == "" {
 		dir = sharedData(t, "cases")
 	}
+	runCases(t, dir)
+}
+
+// TestOwnCases runs those of this repository: words of the cases that the shared
+// ones do not use, on faults of our own.
+func TestOwnCases(t *testing.T) { runCases(t, filepath.Join("testdata", "cases")) }
+
+func runCases(t *testing.T, dir string) {
+	t.Helper()
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		t.Fatal(err)

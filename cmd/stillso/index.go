@@ -114,7 +114,7 @@ func (x *indexer) delta(ctx context.Context, after, seq int64) (int, error) {
 			b.Hide(m.ID)
 			return nil
 		}
-		return b.Add(recall.Doc(m), model.Postings(m))
+		return x.add(b, model, m)
 	})
 	if err != nil {
 		b.Discard()
@@ -155,13 +155,20 @@ func (x *indexer) base(ctx context.Context) error {
 		if !indexed(m) {
 			return nil
 		}
-		return b.Add(recall.Doc(m), model.Postings(m))
+		return x.add(b, model, m)
 	}); err != nil {
 		b.Discard()
 		return err
 	}
 	_, err = b.Commit()
 	return err
+}
+
+// add puts a memory into an index. The hook has no rules for secrets, so none may
+// get this far: what an older version stored is taken out here.
+func (x *indexer) add(b *snapshot.Builder, model *recall.Model, m *stillso.Memory) error {
+	redactMemory(m)
+	return b.Add(recall.Doc(m), model.Postings(m))
 }
 
 // indexed reports whether a memory can be recalled at all.
