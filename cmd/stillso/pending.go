@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"stillso"
-	"stillso/internal/files"
 )
 
 var errPending = errors.New("this command is not wired yet")
@@ -14,8 +13,7 @@ type evalCmd struct{}
 
 func (evalCmd) run(context.Context, *app) (summary, error) { return nil, errPending }
 
-func (a *app) loadedLines(path, text string) []files.Loaded { return nil }
-func (a *app) importable(string) string                     { return "" }
+func (a *app) importable(string) string { return "" }
 
 type captureCmd struct{}
 
