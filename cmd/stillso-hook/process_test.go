@@ -91,7 +91,7 @@ func (w *world) index(memories ...*stillso.Memory) {
 		w.t.Fatal(err)
 	}
 	for _, m := range memories {
-		if err := b.Add(recall.Doc(m), model.Postings(m)); err != nil {
+		if err := b.Add(model.Index(m)); err != nil {
 			w.t.Fatal(err)
 		}
 	}

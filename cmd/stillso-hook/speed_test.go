@@ -133,9 +133,9 @@ func (b *bench) store(t *testing.T, n int) string {
 			b.memories[n*100+i] = m
 		}
 		at := time.Now()
-		posts := model.Postings(m)
+		doc, posts := model.Index(m)
 		weighing += time.Since(at)
-		if err := builder.Add(recall.Doc(m), posts); err != nil {
+		if err := builder.Add(doc, posts); err != nil {
 			t.Fatal(err)
 		}
 	}

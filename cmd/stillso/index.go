@@ -168,7 +168,7 @@ func (x *indexer) base(ctx context.Context) error {
 // get this far: what an older version stored is taken out here.
 func (x *indexer) add(b *snapshot.Builder, model *recall.Model, m *stillso.Memory) error {
 	redactMemory(m)
-	return b.Add(recall.Doc(m), model.Postings(m))
+	return b.Add(model.Index(m))
 }
 
 // indexed reports whether a memory can be recalled at all.

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"stillso/internal/snapshot"
@@ -21,7 +22,7 @@ type Asked struct {
 func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 	list := terms.Analyze(cleaned)
 	asked := make([]Asked, 0, min(len(list), 256))
-	for i, t := range list {
+	for _, t := range list {
 		if terms.Stop(t) || smallNumber(t) || slices.ContainsFunc(asked, func(a Asked) bool { return a.Term == t.Text }) {
 			continue
 		}
@@ -32,7 +33,6 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 			info *= f.StrangePair
 		}
 		asked = append(asked, Asked{Term: t.Text, Kind: t.Kind, Weight: w, Info: info})
-		_ = i
 	}
 	slices.SortStableFunc(asked, func(a, b Asked) int {
 		switch {
@@ -68,8 +68,10 @@ func query(asked []Asked) []snapshot.QueryTerm {
 	return out
 }
 
-// Strength is L times the root of the covered share of the prompt's information.
-func (f *Formula) Strength(asked []Asked, c snapshot.Candidate) (strength, coverage float64) {
+// Strength is what the gate compares: the evidence, times the root of the share of
+// the prompt's information that the memory covers, times what the number of
+// matched terms and the memory's generality make of it.
+func (f *Formula) Strength(asked []Asked, c snapshot.Candidate, generality float64) (strength, coverage float64) {
 	var all, matched float64
 	for i, a := range asked {
 		all += a.Info
@@ -81,5 +83,6 @@ func (f *Formula) Strength(asked []Asked, c snapshot.Candidate) (strength, cover
 		return 0, 0
 	}
 	coverage = matched / all
-	return c.L * math.Pow(coverage, f.Coverage), coverage
+	n := float64(bits.OnesCount32(c.Matched))
+	return c.L * math.Pow(coverage, f.Coverage) * math.Pow(n/f.CountUnit, f.Count) * math.Exp(-f.Hub*(generality-1)), coverage
 }

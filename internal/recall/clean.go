@@ -6,13 +6,16 @@ import (
 )
 
 // Clean returns the part of a prompt that a person wrote: without code blocks,
-// wrappers of hosts, markers of images and pastes, addresses (the words of a URL's
-// path stay), dates and home directories.
+// wrappers of hosts, markers of images and pastes, lines that a machine wrote,
+// references to files that the host reads itself, addresses (the words of a URL's
+// path stay), dates and home directories. Of a very long text the beginning and
+// the end stay: there stands what is asked for.
 func Clean(prompt string) string {
 	p := dropFences(prompt)
 	p = dropWrappers(p)
 	p = dropMarkers(p)
 	p = dropCommand(p)
+	p = ends(dropMachineLines(p))
 	var b strings.Builder
 	b.Grow(len(p))
 	for rest := p; rest != ""; {
@@ -30,6 +33,23 @@ func Clean(prompt string) string {
 		rest = rest[i:]
 	}
 	return b.String()
+}
+
+// maxClean is how much of a text is read from either end, in bytes.
+const maxClean = 900
+
+func ends(p string) string {
+	if len(p) <= 2*maxClean {
+		return p
+	}
+	head, tail := p[:maxClean], p[len(p)-maxClean:]
+	if i := strings.LastIndexFunc(head, isSpace); i > maxClean/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexFunc(tail, isSpace); i >= 0 && i < maxClean/2 {
+		tail = tail[i:]
+	}
+	return head + "\n" + tail
 }
 
 func isSpace(r rune) bool {
@@ -178,6 +198,9 @@ func cleanWord(b *strings.Builder, w string) {
 			return
 		}
 	}
+	if fileReference(w) {
+		return
+	}
 	w = dropHome(w)
 	if i := isoDate(w); i >= 0 {
 		b.WriteString(w[:i])
@@ -194,9 +217,9 @@ func cleanWord(b *strings.Builder, w string) {
 
 // urlWords writes the words of a URL's path, not those of the host.
 func urlWords(b *strings.Builder, u string) {
-	parts := strings.FieldsFunc(u, func(r rune) bool { return strings.ContainsRune("/?#=&.", r) })
-	for i, p := range parts {
-		if i < 2 || len(p) < 3 || len(p) > 30 {
+	_, path, _ := strings.Cut(u, "/")
+	for _, p := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?#=&.", r) }) {
+		if len(p) < 3 || len(p) > 30 {
 			continue
 		}
 		if strings.IndexFunc(p, func(r rune) bool { return r != '-' && (r >= utf8.RuneSelf || !letter(byte(r))) }) < 0 {
@@ -241,4 +264,11 @@ func dropHome(w string) string {
 		return w[:i] + " " + rest[end+1:]
 	}
 	return w
+}
+
+// fileReference reports whether a word is a reference such as @docs/plan.md: the
+// host puts the file into the prompt, and its name is not what the user talks of.
+func fileReference(w string) bool {
+	w = strings.TrimLeft(w, "\\(\"'`")
+	return len(w) > 1 && w[0] == '@' && strings.ContainsAny(w[1:], "./")
 }

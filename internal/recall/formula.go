@@ -38,8 +38,15 @@ type Formula struct {
 	// MaxTerms is how many terms of a prompt are asked for, the most telling first:
 	// the cheapest silence there is, since long pastes collect evidence.
 	MaxTerms int
-	// Coverage is the exponent of the covered share of information.
+	// Coverage is the exponent of the covered share of information: it stops long
+	// prompts about something else, as the evidence stops short chat.
 	Coverage float64
+	// Count is the exponent of the number of matched terms, in units of CountUnit:
+	// several words that agree are more than one rare word of equal evidence.
+	Count, CountUnit float64
+	// Hub is how fast strength falls with what any text of developers would score
+	// on a memory (Generality): wordy memories of common words match everything.
+	Hub float64
 	// BaseAliased and BasePlain are the thresholds for memories with and without
 	// aliases in a store of up to StoreSize memories; Growth is added for each
 	// factor e beyond.
@@ -56,8 +63,8 @@ func Default() Formula {
 		Lambda: 3, Store: .02, Floor: 1e-4,
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
-		Coverage:    .5,
-		BaseAliased: 3.6, BasePlain: 2.4, StoreSize: 50, Growth: .55,
+		Coverage: .5, Count: .25, CountUnit: 4, Hub: .35,
+		BaseAliased: 3.8, BasePlain: 2.9, StoreSize: 50, Growth: .55,
 		Second: .6,
 	}
 }

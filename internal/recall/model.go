@@ -146,6 +146,30 @@ func (m *Model) Postings(mem *stillso.Memory) []snapshot.Posting {
 	return m.Formula.Postings(mem, m.Language, m.Stats)
 }
 
+// Index returns the record of a memory in the snapshot and its postings, as
+// snapshot.Builder.Add takes them.
+func (m *Model) Index(mem *stillso.Memory) (snapshot.Doc, []snapshot.Posting) {
+	postings := m.Postings(mem)
+	d := Doc(mem)
+	d.Numbers = packGenerality(Generality(postings, m.Language))
+	return d, postings
+}
+
+// generalityUnit is the resolution in which a document carries its generality.
+const generalityUnit = 1000
+
+func packGenerality(g float64) uint32 {
+	return uint32(max(1, math.Round(min(g, 1000)*generalityUnit)))
+}
+
+// generality reads it back; a document without one is taken for an average one.
+func generality(numbers uint32) float64 {
+	if numbers == 0 {
+		return 1
+	}
+	return float64(numbers) / generalityUnit
+}
+
 // snapshotStats are the frequencies in a snapshot.
 type snapshotStats struct {
 	snap *snapshot.Snapshot

@@ -128,6 +128,21 @@ func (f *Formula) Postings(m *stillso.Memory, bg Background, st Stats) []snapsho
 	return out
 }
 
+// Generality is the evidence that an average text of developers would have for a
+// memory with these postings, in nats: the sum over its terms of how often the
+// term is said, times its impact.
+func Generality(postings []snapshot.Posting, bg Background) float64 {
+	g := 0.0
+	for _, p := range postings {
+		share, known := bg.Share(p.Term)
+		if !known {
+			share = bg.Smallest(terms.ScriptOf(p.Term))
+		}
+		g += share * float64(p.I1) / 16
+	}
+	return g
+}
+
 // quantise gives sixteenths of a nat: rounding so changes no answer (measured).
 func quantise(nats float64) uint8 { return uint8(min(math.Round(nats*16), 255)) }
 

@@ -102,7 +102,7 @@ func accept(snap *snapshot.Snapshot, r snapshot.Ref, host string) bool {
 func weigh(snap *snapshot.Snapshot, f *Formula, m *Model, asked []Asked, c snapshot.Candidate, n int, now time.Time) Hit {
 	head := snap.Head(c.Ref)
 	h := Hit{Doc: snap.Doc(c.Ref), Evidence: c.L, Factor: factor(head, now)}
-	h.Strength, h.Coverage = f.Strength(asked, c)
+	h.Strength, h.Coverage = f.Strength(asked, c, generality(head.Numbers))
 	h.Strength *= h.Factor
 	h.Threshold = f.Threshold(n, head.Flags&snapshot.HasAliases != 0)
 	for i, a := range asked {

@@ -4,6 +4,7 @@ package build
 
 import (
 	"bufio"
+	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,7 +68,46 @@ func Shares(dir string) (map[string]float64, uint32, error) {
 	for t := range out {
 		out[t] = min(1, out[t]/n)
 	}
+	common, err := everyday()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, t := range common {
+		out[t] = max(out[t], everydayShare)
+	}
 	return out, uint32(n), nil
+}
+
+// everydayText holds words of everyday life, one file a language, written for this
+// program: food, weather, places, devices, office, health. Developer text lacks
+// them, and a prompt about lunch must not wake a memory that mentions lunch once.
+//
+//go:embed everyday/*.txt
+var everydayText embed.FS
+
+// everydayShare is the least share of an everyday word. Measured on six stores:
+// 0.001 to 0.004 is flat; without the words 111 of 129 right answers become 105
+// at the same silence.
+const everydayShare = .002
+
+func everyday() ([]string, error) {
+	files, err := everydayText.ReadDir("everyday")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, f := range files {
+		text, err := everydayText.ReadFile("everyday/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range terms.Analyze(string(text)) {
+			if !terms.Stop(t) {
+				out = append(out, t.Text)
+			}
+		}
+	}
+	return out, nil
 }
 
 // Table returns the packed table of a directory.
