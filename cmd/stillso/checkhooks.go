@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stillso/internal/files"
+	"stillso/internal/host/claudecode"
 	"stillso/internal/settings"
 )
 
@@ -29,7 +30,7 @@ func (d *checkup) hooks(context.Context) {
 		d.health.add("claude-code", problem, "", "its settings cannot be read: %v", err)
 		return
 	}
-	list, err := settings.Registered(text, ownProgram)
+	list, err := settings.Registered(text, claudecode.Program)
 	if err != nil {
 		d.health.add("claude-code", problem, "correct "+path, "its settings cannot be read: %v", err)
 		return
@@ -43,7 +44,7 @@ func (d *checkup) hooks(context.Context) {
 		d.health.add("claude-code", problem, "set it to false in "+path, "disableAllHooks is on: no hook runs")
 		return
 	}
-	have, want := map[string]int{}, claudeHooks("", false)
+	have, want := map[string]int{}, claudeHooks("/"+hookName())
 	for _, h := range list {
 		have[h.Event]++
 	}
@@ -72,7 +73,7 @@ func hookTrouble(command string) string {
 	program := command
 	if _, err := os.Stat(program); err != nil { // a line for a shell
 		program = strings.Trim(strings.Fields(command + " ")[0], "'\"")
-		if at := strings.Index(command, ownProgram); at >= 0 {
+		if at := strings.Index(command, claudecode.Program); at >= 0 {
 			program = strings.Trim(command[:at]+hookName(), "'\" ")
 		}
 	}

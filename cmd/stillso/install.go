@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"strings"
 
-	"stillso"
 	"stillso/internal/home"
-	"stillso/internal/host"
 	"stillso/internal/host/claudecode"
 	"stillso/internal/settings"
 )
@@ -21,7 +18,6 @@ import (
 type installCmd struct {
 	Host   string `arg:"" optional:"" help:"The assistant." default:"claude-code"`
 	DryRun bool   `help:"Show the change of the settings file; change nothing."`
-	Shell  bool   `help:"Register a line for a shell, for Claude Code before 2.1.139; else by the version that last ran."`
 }
 
 // Help shows examples.
@@ -62,9 +58,6 @@ type installed struct {
 	Note     string `json:"note,omitempty"`
 }
 
-// ownProgram is by what our entries are known, wherever they lie.
-const ownProgram = "stillso-hook"
-
 func (c *installCmd) run(_ context.Context, a *app) (summary, error) {
 	if c.Host != claudecode.Name {
 		return nil, usagef("cannot install: unknown host %q; use %s", c.Host, claudecode.Name)
@@ -74,8 +67,7 @@ func (c *installCmd) run(_ context.Context, a *app) (summary, error) {
 		return nil, usagef("nothing was installed: %w", err)
 	}
 	path := filepath.Join(a.claudeDir(), "settings.json")
-	shell := c.Shell || olderThan(lastVersion(a.claudeDir()), "2.1.139")
-	plan, err := settings.PlanInstall(path, ownProgram, claudeHooks(hook, shell), a.keepFile(c.Host))
+	plan, err := settings.PlanInstall(path, claudecode.Program, claudeHooks(hook), a.keepFile(c.Host))
 	if err != nil {
 		return nil, settingsError("nothing was installed", err)
 	}
@@ -103,7 +95,7 @@ func (c *uninstallCmd) run(_ context.Context, a *app) (summary, error) {
 		return nil, usagef("cannot uninstall: unknown host %q; use %s", c.Host, claudecode.Name)
 	}
 	path := filepath.Join(a.claudeDir(), "settings.json")
-	plan, err := settings.PlanRemoval(path, ownProgram, a.keepFile(c.Host))
+	plan, err := settings.PlanRemoval(path, claudecode.Program, a.keepFile(c.Host))
 	if err != nil {
 		return nil, settingsError("nothing was changed", err)
 	}
@@ -132,82 +124,13 @@ func settingsError(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// claudeHooks returns the entries for Claude Code. Prompt and tool calls wait for
-// the hook, so their time-outs are short; a session's end is killed after 1.5 s
-// unless the entry asks for more.
-func claudeHooks(hook string, shell bool) []settings.Hook {
+// claudeHooks returns the entries for Claude Code.
+func claudeHooks(program string) []settings.Hook {
 	var out []settings.Hook
-	for _, e := range []struct {
-		event, ours, matcher string
-	}{
-		{"SessionStart", host.SessionStart, ""},
-		{"UserPromptSubmit", host.Prompt, ""},
-		{"PreToolUse", host.PreTool, "Read|Edit|MultiEdit|Write|NotebookEdit"},
-		{"Stop", host.TurnEnd, ""},
-		{"PreCompact", host.PreCompact, ""},
-		{"SessionEnd", host.SessionEnd, ""},
-	} {
-		h := settings.Hook{Event: e.event, Matcher: e.matcher, Command: hook, Args: []string{claudecode.Name, e.ours}, Timeout: 5}
-		if shell {
-			h.Command, h.Args = strings.Join([]string{quoteShell(hook), claudecode.Name, e.ours}, " "), nil
-		}
-		out = append(out, h)
+	for _, h := range claudecode.Hooks(program, runtime.GOOS) {
+		out = append(out, settings.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Args: h.Args, Timeout: h.Timeout})
 	}
 	return out
-}
-
-// quoteShell quotes a path for a POSIX shell.
-func quoteShell(s string) string {
-	if !strings.ContainsAny(s, " \t'\"$`\\&|;()<>*?[]#~!{}") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// lastVersion returns the version of Claude Code that wrote the newest history,
-// "" if there is none.
-func lastVersion(claude string) string {
-	m := look(claude)
-	if len(m.transcripts) == 0 {
-		return ""
-	}
-	enough := errors.New("enough")
-	version := ""
-	for _, tr := range m.transcripts[:min(3, len(m.transcripts))] {
-		n := 0
-		got, err := claudecode.ReadFile(tr.path, claudecode.Position{}, func(stillso.Turn) error {
-			if n++; n > 20 {
-				return enough // the first rows name it
-			}
-			return nil
-		})
-		if version = got.Version; version != "" || err == nil {
-			break
-		}
-	}
-	return version
-}
-
-// olderThan compares two dotted versions; an unknown one is not older.
-func olderThan(v, than string) bool {
-	if v == "" {
-		return false
-	}
-	a, b := strings.Split(v, "."), strings.Split(than, ".")
-	for i := range b {
-		if i >= len(a) {
-			return true
-		}
-		x, errX := strconv.Atoi(a[i])
-		y, errY := strconv.Atoi(b[i])
-		if errX != nil || errY != nil {
-			return false
-		}
-		if c := cmp.Compare(x, y); c != 0 {
-			return c < 0
-		}
-	}
-	return false
 }
 
 func (s *installed) text(p *page) {
