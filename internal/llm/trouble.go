@@ -36,6 +36,9 @@ func Trouble(text string) error {
 			"hit your limit", "too many requests", "quota", "429 ", "overloaded", "resource_exhausted", "credit balance is too low",
 			"out of credits", "使用上限", "请求过于频繁", "请求频率", "额度", "余额不足",
 		}},
+		{ErrTooLarge, "choose a model with a larger context, or a smaller window", []string{
+			"prompt is too long", "context length", "context window", "context_length", "input is too long", "maximum number of tokens", "too many tokens",
+		}},
 		{ErrTool, "it is tried again later", []string{
 			"<tool_call>", "<function_call", "<invoke ", "\"tool_use\"", "\"tool_calls\"", "\"function_call\"", "<|tool",
 		}},

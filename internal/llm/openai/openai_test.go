@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 		{"limit", 429, `{"error":{"message":"slow down"}}`, "20", llm.ErrLimited, "try again in 20s"},
 		{"credit", 402, `{"error":{"message":"Insufficient credits"}}`, "", llm.ErrLimited, "credit"},
 		{"no such model", 404, `{"error":{"message":"model not found"}}`, "", llm.ErrConfig, "check model"},
-		{"context length", 400, `{"error":{"message":"maximum context length is 8192 tokens"}}`, "", llm.ErrConfig, "context length"},
+		{"context length", 400, `{"error":{"message":"maximum context length is 8192 tokens"}}`, "", llm.ErrTooLarge, "context length"},
 		{"server", 500, "<html>oops</html>", "", llm.ErrUnavailable, "status 500"},
 		{"redirect", 302, "", "", llm.ErrConfig, "redirects"},
 		{"other service", 200, "<html>hotel login</html>", "", llm.ErrUnavailable, "base_url"},
