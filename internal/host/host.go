@@ -80,3 +80,12 @@ func Detect(getenv func(string) string) string {
 	}
 	return ""
 }
+
+// Hook is one entry in a host's settings that has a program called at an event.
+type Hook struct {
+	Event   string // the host's own name of it
+	Matcher string // "" for every occasion
+	Command string
+	Args    []string // nil if the command is a line for a shell
+	Timeout int      // seconds
+}

@@ -134,7 +134,9 @@ func parseMessage(value []byte, assistant, fromTool bool) (message, error) {
 		case fromTool:
 			m.tools = append(m.tools, oneLine(s))
 		default:
-			m.typed = joined(m.typed, typedText(s), host.MaxText)
+			if s = typedText(s); !strings.HasPrefix(s, acceptedPlan) {
+				m.typed = joined(m.typed, s, host.MaxText)
+			}
 		}
 	}
 	switch host.Kind(content) {

@@ -83,6 +83,8 @@ func TestWhoSpoke(t *testing.T) {
 		"side chain":   {r("user", "u", "x", "isSidechain", true) + r("assistant", "a", "x", "isSidechain", true), nil},
 		"agent":        {r("user", "u", "x", "agentId", "a1"), nil},
 		"plan":         {r("user", "u", "Implement the following plan", "planContent", "# Plan"), nil},
+		"older plan":   {r("user", "u", "Implement the following plan:\n\n# Plan: x"), nil},
+		"stopped":      {r("user", "u", "Operation stopped by hook: another session is active"), nil},
 		"no plan":      {r("user", "u", "hello", "planContent", nil, "agentId", ""), []string{"user: hello"}},
 		"wake-up":      {r("user", "u", "x", "promptSource", "schedule_wakeup"), nil},
 		"api error":    {r("assistant", "a", blocks(textBlock("overloaded")), "isApiErrorMessage", true), nil},

@@ -6,9 +6,13 @@ import "strings"
 // output of slash commands and of ! commands, summaries.
 var machinePrompts = [...]string{
 	"<task-notification", "<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-	"<user-prompt-submit-hook>", "<teammate-message", "<agent-notification", "Caveat:", "[Request interrupted",
+	"<user-prompt-submit-hook>", "<teammate-message", "<agent-notification", "Caveat:", "[Request interrupted", "Operation stopped by hook",
 	"This session is being continued from a previous conversation",
 }
+
+// acceptedPlan begins the prompt that the host writes when a person lets it go
+// ahead with the assistant's plan: worth a recall, but nobody typed it.
+const acceptedPlan = "Implement the following plan:\n"
 
 // ownFence is the name of the fence around what we injected: it must never be
 // read back as if somebody had said it.
