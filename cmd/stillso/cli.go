@@ -31,6 +31,7 @@ type grammar struct {
 	Purge    purgeCmd    `cmd:"" group:"memories" help:"Erase a memory and its history for good, for secrets."`
 
 	Journal journalCmd `cmd:"" group:"history" help:"List the changes of memories, newest first."`
+	Review  reviewCmd  `cmd:"" group:"history" help:"Decide on what waits for a human."`
 	Undo    undoCmd    `cmd:"" group:"history" help:"Take back a change, the last one, or a batch."`
 
 	Import  importCmd  `cmd:"" group:"data" help:"Import notes, instruction files, or an export."`
@@ -42,6 +43,7 @@ type grammar struct {
 	Uninstall uninstallCmd `cmd:"" group:"upkeep" help:"Take stillso-hook out of an assistant's settings."`
 	Doctor    doctorCmd    `cmd:"" group:"upkeep" help:"Check everything; change nothing."`
 	Repair    repairCmd    `cmd:"" group:"upkeep" help:"Repair what doctor found."`
+	Usage     usageCmd     `cmd:"" group:"upkeep" help:"Show what the calls to models cost."`
 	Adopt     adoptCmd     `cmd:"" group:"upkeep" help:"Give the memories of a namespace to a directory that moved."`
 	Settings  settingsCmd  `cmd:"" group:"upkeep" help:"Show the settings, or write a file with the defaults."`
 	Eval      evalCmd      `cmd:"" group:"upkeep" help:"Measure recall and capture on labelled sets."`

@@ -19,7 +19,10 @@ import (
 // TestMain lets scripts call stillso as a program of its own: a process a
 // command, as people do.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stillso": main, "plain": plainUser})
+	testscript.Main(m, map[string]func(){
+		"stillso": main, "plain": plainUser,
+		"stillso-hook": func() {}, // what install looks for; scripts do not call it
+	})
 }
 
 // TestScripts runs testdata/script. Each script is headed by the fault that it
