@@ -92,21 +92,27 @@ func runCases(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var mu sync.Mutex
 	var skipped []string
+	t.Cleanup(func() {
+		if slices.Sort(skipped); len(skipped) > 0 {
+			t.Logf("%d of %d cases are not supported yet:\n  %s", len(skipped), len(found), strings.Join(skipped, "\n  "))
+		}
+	})
 	slices.Sort(found)
 	for _, f := range found {
 		t.Run(filepath.Base(filepath.Dir(f)), func(t *testing.T) {
+			t.Parallel() // most of their time is waiting
 			r := newCaseRun(t, filepath.Dir(f), bin)
 			defer func() {
 				if r.unsupported != "" {
+					mu.Lock()
 					skipped = append(skipped, filepath.Base(r.source)+": "+r.unsupported)
+					mu.Unlock()
 				}
 			}()
 			r.do()
 		})
-	}
-	if len(skipped) > 0 {
-		t.Logf("%d of %d cases are not supported yet:\n  %s", len(skipped), len(found), strings.Join(skipped, "\n  "))
 	}
 }
 
