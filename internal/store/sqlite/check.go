@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"stillso"
 )
@@ -50,6 +51,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	}{
 		{"database", c.database},
 		{"index", c.index},
+		{"index", c.words},
 		{"journal", c.journal},
 		{"memories", c.memories},
 		{"segments", c.segments},
@@ -144,6 +146,99 @@ func (c *checker) index(ctx context.Context) error {
 				c.add(q.what, n)
 			}
 		}
+		return nil
+	})
+}
+
+// words compares the terms of the full-text indexes with those of the texts:
+// damage can leave an index that is well-formed and wrong.
+func (c *checker) words(ctx context.Context) error {
+	if c.s.readOnly {
+		return nil
+	}
+	for _, x := range []struct {
+		table string
+		each  func(context.Context, *sql.Tx, func(lines ...string)) error
+	}{
+		{"memories_fts", memoryLines},
+		{"turns_fts", turnLines},
+	} {
+		want := vocabulary{}
+		if err := c.s.view(ctx, func(tx *sql.Tx) error { return x.each(ctx, tx, want.add) }); err != nil {
+			return err
+		}
+		wrong := 0
+		err := c.s.update(ctx, c.s.write, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, "CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, "+x.table+", row)"); err != nil {
+				return err
+			}
+			var err error
+			wrong, err = want.compare(ctx, tx)
+			_, dropErr := tx.ExecContext(ctx, "DROP TABLE temp.words")
+			return errors.Join(err, dropErr)
+		})
+		if err != nil {
+			return err
+		}
+		if wrong > 0 {
+			c.add("%d terms of %s do not fit the texts", wrong, x.table)
+		}
+	}
+	return nil
+}
+
+// vocabulary counts, for each term, the rows that have it and its places.
+type vocabulary map[string][2]int
+
+func (v vocabulary) add(lines ...string) {
+	seen := map[string]bool{}
+	for _, l := range lines {
+		for term := range strings.FieldsSeq(l) {
+			n := v[term]
+			if n[1]++; !seen[term] {
+				seen[term] = true
+				n[0]++
+			}
+			v[term] = n
+		}
+	}
+}
+
+// compare returns how many terms are counted otherwise in the index.
+func (v vocabulary) compare(ctx context.Context, tx *sql.Tx) (wrong int, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT term, doc, cnt FROM temp.words")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	found := 0
+	for rows.Next() {
+		var term string
+		var n [2]int
+		if err := rows.Scan(&term, &n[0], &n[1]); err != nil {
+			return 0, scanned(err)
+		}
+		if v[term] != n {
+			wrong++
+		} else {
+			found++
+		}
+	}
+	return max(wrong, len(v)-found), rows.Err()
+}
+
+func memoryLines(ctx context.Context, tx *sql.Tx, f func(lines ...string)) error {
+	return eachMemory(ctx, tx, func(_ int64, m *stillso.Memory) error {
+		l := indexed(m)
+		f(l[:]...)
+		return nil
+	})
+}
+
+func turnLines(ctx context.Context, tx *sql.Tx, f func(lines ...string)) error {
+	return eachTurn(ctx, tx, func(_ int64, who stillso.Speaker, text string) error {
+		said, answered := turnIndexed(who, text)
+		f(said, answered)
 		return nil
 	})
 }

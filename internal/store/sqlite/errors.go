@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"stillso"
 
@@ -51,6 +52,15 @@ func explain(err error) error {
 		return fmt.Errorf("the database cannot be opened: %w; check the permissions of the folder", err)
 	}
 	return err
+}
+
+// scanned explains an error of reading a row. A value of another type than the
+// column's is damage: no writer of ours stores it.
+func scanned(err error) error {
+	if err != nil && strings.HasPrefix(err.Error(), "sql: Scan error") {
+		return damaged("a row is not readable (%v)", err)
+	}
+	return explain(err)
 }
 
 func damaged(format string, a ...any) error {

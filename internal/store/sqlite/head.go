@@ -77,7 +77,7 @@ func (s *Store) dbHead(ctx context.Context, tx *sql.Tx) (seq int64, hash [hashSi
 		err = damaged("the hash of journal entry %d has %d bytes", seq, len(b))
 	}
 	copy(hash[:], b)
-	return seq, hash, explain(err)
+	return seq, hash, scanned(err)
 }
 
 // hashAt returns the hash of change seq.
@@ -91,7 +91,7 @@ func (s *Store) hashAt(ctx context.Context, tx *sql.Tx, seq int64) (hash [hashSi
 		return hash, damaged("journal entry %d is missing", seq)
 	}
 	copy(hash[:], b)
-	return hash, explain(err)
+	return hash, scanned(err)
 }
 
 // agree reports an error unless the database holds the change at h. The

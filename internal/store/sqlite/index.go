@@ -51,6 +51,14 @@ func reindex(ctx context.Context, tx *sql.Tx) error {
 }
 
 func reindexMemories(ctx context.Context, tx *sql.Tx) error {
+	return eachMemory(ctx, tx, func(n int64, m *stillso.Memory) error { return indexMemory(ctx, tx, n, m) })
+}
+
+func reindexTurns(ctx context.Context, tx *sql.Tx) error {
+	return eachTurn(ctx, tx, func(n int64, who stillso.Speaker, text string) error { return indexTurn(ctx, tx, n, who, text) })
+}
+
+func eachMemory(ctx context.Context, tx *sql.Tx, f func(n int64, m *stillso.Memory) error) error {
 	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+", m.n FROM memories m")
 	if err != nil {
 		return err
@@ -62,14 +70,14 @@ func reindexMemories(ctx context.Context, tx *sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		if err := indexMemory(ctx, tx, n, m); err != nil {
+		if err := f(n, m); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-func reindexTurns(ctx context.Context, tx *sql.Tx) error {
+func eachTurn(ctx context.Context, tx *sql.Tx, f func(n int64, who stillso.Speaker, text string) error) error {
 	rows, err := tx.QueryContext(ctx, "SELECT n, speaker, text FROM turns")
 	if err != nil {
 		return err
@@ -80,9 +88,9 @@ func reindexTurns(ctx context.Context, tx *sql.Tx) error {
 		var who stillso.Speaker
 		var text string
 		if err := rows.Scan(&n, &who, &text); err != nil {
-			return err
+			return scanned(err)
 		}
-		if err := indexTurn(ctx, tx, n, who, text); err != nil {
+		if err := f(n, who, text); err != nil {
 			return err
 		}
 	}

@@ -89,7 +89,7 @@ func readEntries(ctx context.Context, tx *sql.Tx, where string, args []any, orde
 		var salt, hash, partHash []byte
 		var body sql.NullString
 		if err := rows.Scan(&seq, &outcome, &text, &hash, &number, &salt, &body, &partHash); err != nil {
-			return explain(err)
+			return scanned(err)
 		}
 		if e == nil || e.core.Seq != seq {
 			if e != nil {

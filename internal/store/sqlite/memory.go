@@ -40,7 +40,7 @@ func scanMemory(row scanner, more ...any) (*stillso.Memory, int64, error) {
 	var sum []byte
 	dst := []any{&id, &seq, &namespace, &kind, &state, &origin, &created, &updated, &sum, &text}
 	if err := row.Scan(append(dst, more...)...); err != nil {
-		return nil, 0, explain(err)
+		return nil, 0, scanned(err)
 	}
 	if !slices.Equal(sum, rowSum(id, seq, text)) {
 		return nil, 0, damaged("memory %q was altered outside of stillso", id)
@@ -266,7 +266,7 @@ func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory,
 	for gone.Next() {
 		var id string
 		if err := gone.Scan(&id); err != nil {
-			return ext, explain(err)
+			return ext, scanned(err)
 		}
 		ext.Removed = append(ext.Removed, id)
 	}

@@ -173,7 +173,7 @@ func meta(ctx context.Context, tx *sql.Tx, key string) (string, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", damaged("meta value %s is missing", key)
 	}
-	return v, explain(err)
+	return v, scanned(err)
 }
 
 func metaNumber(ctx context.Context, tx *sql.Tx, key string) (int, error) {

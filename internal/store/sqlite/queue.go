@@ -53,7 +53,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (out []st
 			var text []byte
 			var at, before sql.NullInt64
 			if err := rows.Scan(&it.ID, &it.Kind, &it.Key, &text, &at, &it.Attempts, &before, &it.LastError); err != nil {
-				return err
+				return scanned(err)
 			}
 			if err := json.Unmarshal(text, &it.Payload); err != nil {
 				return damaged("queue item %d is not readable", it.ID)

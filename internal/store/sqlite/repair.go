@@ -37,7 +37,9 @@ type Repaired struct {
 // .corrupt-<time>, at is that time. Stores that other processes hold open stop
 // working. A repair that was interrupted is run again.
 func Repair(ctx context.Context, dir string, at time.Time) (Repaired, error) {
-	fail := func(err error) (Repaired, error) { return Repaired{}, fmt.Errorf("repair the store in %s: %w", dir, err) }
+	fail := func(err error) (Repaired, error) {
+		return Repaired{}, fmt.Errorf("repair the store in %s: %w", dir, err)
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return fail(err)

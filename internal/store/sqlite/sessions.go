@@ -68,16 +68,21 @@ func recordTurn(ctx context.Context, tx *sql.Tx, session string, t stillso.Turn)
 	return true, indexTurn(ctx, tx, n, t.Speaker, t.Text)
 }
 
-// indexTurn enters what a person or the assistant said into the full-text
-// index. Output of tools and the harness is not what anybody said, and bulky.
-func indexTurn(ctx context.Context, tx *sql.Tx, n int64, who stillso.Speaker, text string) error {
-	var said, answered string
+// turnIndexed returns the terms of a turn as the columns of the full-text index.
+// Output of tools and the harness is not what anybody said, and bulky.
+func turnIndexed(who stillso.Speaker, text string) (said, answered string) {
 	switch who {
 	case stillso.Typed:
-		said = terms.Line(text)
+		return terms.Line(text), ""
 	case stillso.Assistant:
-		answered = terms.Line(text)
+		return "", terms.Line(text)
 	}
+	return "", ""
+}
+
+// indexTurn enters what a person or the assistant said into the full-text index.
+func indexTurn(ctx context.Context, tx *sql.Tx, n int64, who stillso.Speaker, text string) error {
+	said, answered := turnIndexed(who, text)
 	if said == "" && answered == "" {
 		return nil
 	}
@@ -134,7 +139,7 @@ func scanTurn(row scanner, more ...any) (*stillso.Turn, error) {
 	var t stillso.Turn
 	var at sql.NullInt64
 	if err := row.Scan(append([]any{&t.ID, &t.Session, &t.Speaker, &at, &t.Directory, &t.Text}, more...)...); err != nil {
-		return nil, err
+		return nil, scanned(err)
 	}
 	if at.Valid {
 		t.At = time.UnixMicro(at.Int64).UTC()
@@ -181,7 +186,7 @@ func decodeAll[T any](ctx context.Context, s *Store, query string, args ...any) 
 		for rows.Next() {
 			var text []byte
 			if err := rows.Scan(&text); err != nil {
-				return err
+				return scanned(err)
 			}
 			var v T
 			if err := json.Unmarshal(text, &v); err != nil {
