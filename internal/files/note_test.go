@@ -217,3 +217,18 @@ func FuzzMarkdown(f *testing.F) {
 		}
 	})
 }
+
+func TestSentences(t *testing.T) {
+	for text, want := range map[string][]string{
+		"we use pnpm. never npm.":          {"we use pnpm.", "never npm."},
+		"Use e.g. make lint. Then push.":   {"Use e.g. make lint.", "Then push."},
+		"Go 1.26, see a.b.c and x.go now.": {"Go 1.26, see a.b.c and x.go now."},
+		"No. 5 is alive! No. Yes? ok":      {"No. 5 is alive!", "No. Yes?", "ok"},
+		"一。二！":                             {"一。", "二！"},
+		"":                                 nil,
+	} {
+		if d := cmp.Diff(want, sentences(text)); d != "" {
+			t.Errorf("%q: %s", text, d)
+		}
+	}
+}

@@ -104,9 +104,8 @@ func sentences(line string) []string {
 	return out
 }
 
-// endsSentence reports whether the sentence ends with rune i. A full stop before
-// a small letter is an abbreviation, one without a space behind it a number,
-// path or name.
+// endsSentence reports whether the sentence ends with rune i. A full stop without
+// a space behind it is part of a number, path or name.
 func endsSentence(runes []rune, i int, r rune) bool {
 	switch r {
 	case '。', '！', '？':
@@ -115,16 +114,23 @@ func endsSentence(runes []rune, i int, r rune) bool {
 	default:
 		return false
 	}
-	if i+1 < len(runes) && runes[i+1] != ' ' {
-		return false
+	if i+1 >= len(runes) {
+		return true
 	}
-	if i+2 < len(runes) && r == '.' && unicode.IsLower(runes[i+2]) {
-		return false
+	return runes[i+1] == ' ' && !(r == '.' && abbreviated(runes[:i]))
+}
+
+// abbreviated reports whether a text ends in a word that is cut short: a single
+// letter, one with stops in it (e.g), or one of the usual ones.
+func abbreviated(text []rune) bool {
+	start := len(text)
+	for start > 0 && (unicode.IsLetter(text[start-1]) || text[start-1] == '.') {
+		start--
 	}
-	// "No. 5", "J. Doe": a single letter or a short capitalised word and a stop.
-	word := 0
-	for j := i - 1; j >= 0 && unicode.IsLetter(runes[j]); j-- {
-		word++
+	switch word := strings.ToLower(string(text[start:])); word {
+	case "etc", "vs", "cf", "approx", "ca", "incl", "excl", "resp", "fig", "sec", "ch", "no", "nr", "mr", "mrs", "dr", "st", "bzw", "ggf", "usw", "evtl":
+		return word != "no" || text[start] == 'N'
+	default:
+		return len(text)-start == 1 || strings.Contains(strings.Trim(word, "."), ".")
 	}
-	return !(r == '.' && word == 1 && i+1 < len(runes))
 }
