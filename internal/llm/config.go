@@ -191,6 +191,21 @@ func (ch *Choice) first(c Config, env Environment, adapters []Adapter) Model {
 	return chosen
 }
 
+// Survey asks every adapter whether its model is there, for a person who wonders
+// what could be chosen. Settings of one adapter mean nothing to another, so each
+// is asked without any.
+func Survey(env Environment, adapters ...Adapter) []Seen {
+	var list []Seen
+	for _, a := range adapters {
+		_, where, err := a.Find(Config{}, env)
+		if err != nil {
+			where = err.Error()
+		}
+		list = append(list, Seen{Adapter: a.Name, Found: err == nil, Detail: where})
+	}
+	return list
+}
+
 // Off is the model that is used when there is none: every call is
 // ErrNotInstalled. It spares callers a nil check.
 func Off(why string) Model { return off(why) }

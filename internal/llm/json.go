@@ -23,7 +23,7 @@ const (
 func Decode(text, key string, v any) error {
 	raw, err := JSON(text)
 	if err != nil {
-		if t := Trouble(text); t != nil {
+		if t := trouble(text, false); t != nil {
 			return t
 		}
 		return err
@@ -33,7 +33,7 @@ func Decode(text, key string, v any) error {
 		return notJSON("an array where an object was asked for")
 	}
 	if _, ok := members[key]; !ok {
-		if t := Trouble(text); t != nil {
+		if t := trouble(text, false); t != nil {
 			return t
 		}
 		return notJSON(fmt.Sprintf("the object has no member %q: %s", key, raw))

@@ -89,6 +89,7 @@ func TestDecode(t *testing.T) {
 		{"login", "Invalid API key · Please run /login", llm.ErrNotLoggedIn},
 		{"limit", "You've hit your limit · resets 3pm", llm.ErrLimited},
 		{"limit in Chinese", "请求过于频繁，请稍后再试", llm.ErrLimited},
+		{"prose about limits and logins", "Nothing to keep: the developer fixed a rate limit bug and a 401 for unauthorized users, who were logged out.", llm.ErrNotJSON},
 		{"refusal", "I’m sorry, but I can’t help with that.", llm.ErrRefused},
 		{"refusal in Chinese", "抱歉，我不能回答这个问题。", llm.ErrRefused},
 		{"another language", "Die Unterhaltung enthält nichts Merkenswertes.", llm.ErrNotJSON},

@@ -279,10 +279,25 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Guards against doctor showing a person less than there is, and against a nil
+// model where models are switched off.
+func TestSurveyAndOff(t *testing.T) {
+	list := llm.Survey(llm.Environment{}, llm.Adapter{Name: "a", Find: func(llm.Config, llm.Environment) (llm.Model, string, error) {
+		return nil, "", &llm.Error{Kind: llm.ErrNotInstalled}
+	}}, llm.Adapter{Name: "b", Find: func(llm.Config, llm.Environment) (llm.Model, string, error) { return &script{}, "here", nil }})
+	if len(list) != 2 || list[0].Found || list[0].Detail == "" || !list[1].Found || list[1].Detail != "here" {
+		t.Errorf("got %+v", list)
+	}
+	_, err := llm.Off("switched off").Complete(t.Context(), llm.Request{})
+	if !errors.Is(err, llm.ErrNotInstalled) || !llm.NeedsPerson(err) || !strings.Contains(err.Error(), "switched off") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Guards against a long wait read from a message being lost or endless.
 func TestWaits(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"rate limit exceeded, try again in 20s": 20 * time.Second, "usage limit: try again in 3 hours": 3 * time.Hour,
+		"rate limit exceeded, try again in 20s": 20 * time.Second, "weekly usage limit: try again in 3 hours": 3 * time.Hour,
 		"rate limit; retry after 90": 90 * time.Second, "rate limit. resets in 999999d": 7 * 24 * time.Hour, "rate limit": 0,
 	} {
 		if got := llm.After(llm.Trouble(text)); got != want {
