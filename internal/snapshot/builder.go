@@ -212,6 +212,10 @@ func (b *Builder) Commit() (Info, error) {
 		return Info{}, err
 	}
 	o.write(make([]byte, headerSize))
+	b.h.docs, b.h.hidden = uint32(len(b.docs)), uint32(len(b.hidden))
+	b.h.meta.off = o.at
+	o.write(b.encodeMeta())
+	b.h.meta.size = o.at - b.h.meta.off
 	slots := b.writeLists(o)
 	b.writeRecords(o, b.side)
 	b.writeDict(o, slots)
@@ -222,10 +226,6 @@ func (b *Builder) Commit() (Info, error) {
 		return Info{}, b.err
 	}
 	b.h.idOrder.size = o.at - b.h.idOrder.off
-	b.h.docs, b.h.hidden = uint32(len(b.docs)), uint32(len(b.hidden))
-	b.h.meta.off = o.at
-	o.write(b.encodeMeta())
-	b.h.meta.size = o.at - b.h.meta.off
 	if err := b.commit(o); err != nil {
 		return Info{}, fmt.Errorf("write %s: %w", b.path, err)
 	}

@@ -11,12 +11,12 @@ import (
 // The file, all numbers little-endian:
 //
 //	header   headerSize bytes: magic, version, kind, ids, counts, sections, checksum
+//	meta     namespaces, residents, hidden documents, constants; checksummed as one
 //	lists    one a term: header, block directory, blocks (list.go)
-//	docs     docEntry bytes a document in groups of docGroup, each group with its checksum
 //	records  one a document: checksum, length, strings
-//	buckets  the term dictionary: groups of (hash, frequency, list offset), each with its checksum
-//	offsets  where each bucket starts, 32 bits each
-//	meta     namespaces, residents, hidden documents, constants, order by id; checksummed as one
+//	docs     docEntry bytes a document in groups of docGroup, each group with its checksum
+//	dict     the term dictionary: buckets of bucketSize, each with its checksum (dict.go)
+//	order    the documents by id, 32 bits each
 //
 // Documents are ordered by namespace, then newest first, so that a namespace is one
 // range of numbers and the postings of other projects are skipped unread.
@@ -32,8 +32,6 @@ const (
 	docGroup   = 64
 	docStride  = docEntry*docGroup + 4
 	blockSize  = 128
-	slotSize   = 16
-	perBucket  = 24 // terms a bucket holds on average
 	// tail is what must follow a block in the file, as unpacking reads whole words.
 	tail = 8
 )
@@ -57,13 +55,12 @@ type header struct {
 	table   section
 	records section
 	dict    section
-	offsets section
 	meta    section
 	idOrder section
 }
 
 func (h *header) sections() []*section {
-	return []*section{&h.lists, &h.table, &h.records, &h.dict, &h.offsets, &h.meta, &h.idOrder}
+	return []*section{&h.lists, &h.table, &h.records, &h.dict, &h.meta, &h.idOrder}
 }
 
 func (h *header) encode() []byte {
@@ -88,8 +85,8 @@ func (h *header) encode() []byte {
 	return le.AppendUint32(b, checksum(b))
 }
 
-// decodeHeader reads the header of a file of which data is the whole content.
-func decodeHeader(data []byte) (h header, err error) {
+// decodeHeader reads the header of a file of this size; data is its beginning.
+func decodeHeader(data []byte, size int64) (h header, err error) {
 	if len(data) < headerSize || string(data[:8]) != magic {
 		return h, damaged("not a snapshot, or cut short")
 	}
@@ -118,12 +115,12 @@ func decodeHeader(data []byte) (h header, err error) {
 			return h, damaged("header")
 		}
 	}
-	if h.size != uint64(len(data)) {
+	if h.size != uint64(size) {
 		return h, damaged("wrong size")
 	}
 	groups := (uint64(h.docs) + docGroup - 1) / docGroup
 	if h.docs >= uint32(deltaRef) || h.table.size != groups*docStride ||
-		h.offsets.size != (uint64(h.buckets)+1)*4 || h.idOrder.size != uint64(h.docs)*4 {
+		h.dict.size < uint64(h.buckets)*bucketSize || h.dict.size%bucketSize != 0 || h.idOrder.size != uint64(h.docs)*4 {
 		return h, damaged("header")
 	}
 	return h, nil
@@ -152,9 +149,6 @@ func hash(term string) uint64 {
 	h *= 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
-
-// bucketOf maps a hash to one of n buckets, in the order of the hashes.
-func bucketOf(h uint64, n uint32) uint32 { return uint32((h >> 32) * uint64(n) >> 32) }
 
 // The codes of types, states and origins in the file. The order is part of the
 // format: add at the end only.

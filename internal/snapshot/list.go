@@ -118,41 +118,90 @@ type list struct {
 	size   int    // of the blocks
 }
 
-// openList reads the list at off of the lists section; ok is false if it is
-// another term's.
-func (s *segment) openList(term string, off uint64) (l list, ok bool) {
-	lists := s.part(s.h.lists)
-	if off >= uint64(len(lists)) {
+// mapFrom is the size from which a list is mapped instead of read.
+const mapFrom = 32 << 10
+
+// openList reads the list at a place; ok is false if it is another term's.
+func (s *segment) openList(term string, p place) (l list, ok bool) {
+	if p.off >= s.h.lists.size {
 		s.fail("term dictionary")
 		return l, false
 	}
-	all := lists[off:]
+	rest := s.h.lists.size - p.off + tail // the next part of the file is longer than tail
+	guess := min(64+uint64(len(term))+uint64(p.docs)*3, mapFrom, rest)
+	wide := section{s.h.lists.off, s.h.lists.size + tail}
+	all, ok := s.read(wide, p.off, guess, nil)
+	if !ok {
+		s.fail("list")
+		return l, false
+	}
+	l, size, ok := s.parseList(term, p, all)
+	if size <= uint64(len(all)) {
+		return l, ok
+	}
+	if size > rest {
+		s.fail("list")
+		return l, false
+	}
+	if size <= mapFrom {
+		all, ok = s.read(wide, p.off, size, nil)
+	} else {
+		var data []byte
+		var err error
+		if data, err = s.file.whole(); err == nil {
+			all, ok = data[wide.off+p.off:][:size], true
+		}
+	}
+	if !ok {
+		s.fail("list")
+		return l, false
+	}
+	if l, size, ok = s.parseList(term, p, all); size > uint64(len(all)) {
+		s.fail("list")
+	}
+	return l, ok
+}
+
+// parseList reads a list from its first bytes. size is how many it needs; if they are
+// more than there are, nothing else is returned.
+func (s *segment) parseList(term string, p place, all []byte) (l list, size uint64, ok bool) {
 	r := reader{b: all}
-	name := r.take(r.uvarint())
+	n := r.uvarint()
+	name := r.take(n)
 	docs := r.uvarint()
 	top := r.byte()
-	size := r.uvarint()
-	if r.bad || docs == 0 || docs > uint64(s.h.docs) {
-		s.fail("list")
-		return l, false
+	body := r.uvarint()
+	blocks := (docs + blockSize - 1) / blockSize
+	var head uint64
+	if r.bad {
+		head = uint64(len(all)) + n // not even the head is there
+	} else {
+		head = uint64(r.at) + 4
+		if blocks > 1 {
+			head += blocks * dirEntry
+		}
 	}
-	n := int((docs + blockSize - 1) / blockSize)
+	if docs > uint64(s.h.docs) || body > s.h.lists.size || n > s.h.lists.size {
+		s.fail("list")
+		return l, 0, false
+	}
+	if size = head + body + tail; size > uint64(len(all)) {
+		return l, size, false
+	}
 	var dir []byte
-	if n > 1 {
-		dir = r.take(uint64(n) * dirEntry)
+	if blocks > 1 {
+		dir = r.take(blocks * dirEntry)
 	}
-	head := r.at
-	sum := r.uint32()
-	if r.bad || sum != seeded(uint32(off), all[:head]) || size > uint64(len(all)-r.at) {
+	if docs == 0 || r.uint32() != seeded(uint32(p.off), all[:head-4]) {
 		s.fail("list")
-		return l, false
+		return l, 0, false
 	}
 	if string(name) != term {
-		return l, false
+		return l, 0, false
 	}
-	at := s.h.lists.off + off + uint64(r.at)
-	body := s.data[at:min(at+size+tail, uint64(len(s.data)))]
-	return list{seg: s, docs: uint32(docs), top: top, blocks: n, dir: dir, body: body, size: int(size)}, true
+	return list{
+		seg: s, docs: uint32(docs), top: top, blocks: int(blocks), dir: dir, body: all[head:size], size: int(body),
+	}, size, true
 }
 
 // last is the last document of block i as far as the directory knows.

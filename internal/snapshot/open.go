@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"errors"
 	"path/filepath"
 
@@ -162,24 +161,23 @@ func (s *Snapshot) Verify() error {
 }
 
 func (s *segment) verify() error {
-	if checksum(s.data[headerSize:]) != s.h.body {
+	data, err := s.file.whole()
+	if err != nil {
+		return err
+	}
+	if checksum(data[headerSize:]) != s.h.body {
 		return damaged("checksum of the file")
+	}
+	terms := uint32(0)
+	for at := s.h.dict.off; at < s.h.dict.off+s.h.dict.size; at += bucketSize {
+		terms += uint32(data[at+4])
+	}
+	if terms != s.h.terms {
+		return damaged("term dictionary")
 	}
 	for doc := uint32(0); doc < s.h.docs && s.err == nil; doc++ {
 		s.doc(doc)
-	}
-	offsets := s.part(s.h.offsets)
-	terms := uint32(0)
-	for b := uint32(0); b < s.h.buckets && s.err == nil; b++ {
-		from := binary.LittleEndian.Uint32(offsets[b*4:])
-		to := binary.LittleEndian.Uint32(offsets[b*4+4:])
-		if from > to || uint64(to) > s.h.dict.size {
-			return damaged("term dictionary")
-		}
-		terms += (to - from) / slotSize
-	}
-	if s.err == nil && terms != s.h.terms {
-		s.fail("term dictionary")
+		clear(s.groups)
 	}
 	return s.err
 }

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -237,7 +236,7 @@ func (s *scan) offer(doc uint32, slot, weak int, rest uint32) {
 		if l.bound == 0 {
 			break
 		}
-		if j := l.lookup(doc); j >= 0 {
+		if j := l.locate(doc); j >= 0 {
 			upper += uint32(l.probe.i1[j]) * l.weight
 			lower += uint32(l.probe.i0[j]) * l.weight
 			matched |= l.bit
@@ -265,7 +264,7 @@ func (s *scan) exact(doc uint32) (sum, matched uint32) {
 	var at [MaxTerms]int
 	for i := range s.lists {
 		l := s.lists[i]
-		at[i] = l.lookup(doc)
+		at[i] = l.locate(doc)
 		if at[i] < 0 {
 			continue
 		}
@@ -288,8 +287,8 @@ func (s *scan) exact(doc uint32) (sum, matched uint32) {
 	return sum, matched
 }
 
-// lookup returns the place of a document in the probe block, or -1.
-func (l *queryList) lookup(doc uint32) int {
+// locate returns the place of a document in the probe block, or -1.
+func (l *queryList) locate(doc uint32) int {
 	i := l.seek(doc, 0)
 	if i >= l.blocks {
 		return -1
@@ -382,34 +381,4 @@ func (h *heap) sorted() []Candidate {
 		out[i] = Candidate{Ref: f.ref, L: nats(f.sum), Matched: f.matched}
 	}
 	return out
-}
-
-// Prefetch asks the system to read the postings of these terms, for a store that
-// is not in the page cache: one request a list instead of one a page.
-func (s *Snapshot) Prefetch(terms []string) {
-	for _, seg := range []*segment{s.base, s.delta} {
-		if seg == nil {
-			continue
-		}
-		for _, t := range terms {
-			seg.prefetch(t)
-		}
-	}
-}
-
-const page = 4096
-
-func (s *segment) prefetch(term string) {
-	h := hash(term)
-	for slots := s.bucket(h); len(slots) >= slotSize; slots = slots[slotSize:] {
-		if binary.LittleEndian.Uint32(slots) != uint32(h) {
-			continue
-		}
-		from := s.h.lists.off + binary.LittleEndian.Uint64(slots[8:])
-		size := uint64(binary.LittleEndian.Uint32(slots[4:])) * 3
-		if from < uint64(len(s.data)) && size > page {
-			from -= from % page
-			willNeed(s.data[from:min(from+size+page, uint64(len(s.data)))])
-		}
-	}
 }

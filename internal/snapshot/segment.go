@@ -11,12 +11,15 @@ import (
 
 // segment is one opened file.
 type segment struct {
-	h       header
-	data    []byte
-	release func() error
-	err     error // the first damage that was met
-	checked []uint64
-	meta    meta
+	h    header
+	file *file
+	err  error // the first damage that was met
+	meta meta
+
+	known   map[string]place  // terms that were looked up
+	groups  map[uint32][]byte // groups of the table of documents that were read
+	arena   []byte            // room for what is read and kept
+	scratch [bucketSize]byte
 }
 
 // meta is the small variable part of a file.
@@ -35,35 +38,79 @@ type space struct {
 
 // openSegment maps a file. A missing file is stillso.ErrNotFound.
 func openSegment(path string) (*segment, error) {
-	data, release, err := mapFile(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, stillso.ErrNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := parse(data)
+	s, err := parse(f)
 	if err != nil {
-		release() //nolint:errcheck,gosec // the damage is what matters
-		return nil, err
-	}
-	s.release = release
-	return s, nil
-}
-
-func parse(data []byte) (*segment, error) {
-	h, err := decodeHeader(data)
-	if err != nil {
-		return nil, err
-	}
-	s := &segment{h: h, data: data, checked: make([]uint64, (h.docs/docGroup+64)/64)}
-	if err := s.readMeta(); err != nil {
+		f.close() //nolint:errcheck,gosec // the damage is what matters
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *segment) part(p section) []byte { return s.data[p.off : p.off+p.size] }
+// firstRead is how much is read at opening: the header, and the meta part of most files.
+const firstRead = 4096
+
+func parse(f *file) (*segment, error) {
+	s := &segment{file: f}
+	first := s.room(int(min(f.size, firstRead)))
+	if err := f.readAt(first, 0); err != nil {
+		return nil, damaged("cannot be read")
+	}
+	var err error
+	if s.h, err = decodeHeader(first, f.size); err != nil {
+		return nil, err
+	}
+	raw := first[min(int(s.h.meta.off), len(first)):]
+	if uint64(len(raw)) < s.h.meta.size {
+		var ok bool
+		if raw, ok = s.read(s.h.meta, 0, s.h.meta.size, nil); !ok {
+			return nil, damaged("cannot be read")
+		}
+	}
+	return s, s.readMeta(raw[:s.h.meta.size])
+}
+
+// read returns n bytes at off of a part of the file; ok is false if they are not
+// there. They are read into buf if it is large enough, else into room of their own.
+func (s *segment) read(p section, off, n uint64, buf []byte) (b []byte, ok bool) {
+	if off > p.size || n > p.size-off {
+		return nil, false
+	}
+	at := p.off + off
+	if m := s.file.memory; m != nil {
+		return m[at : at+n], true
+	}
+	if uint64(len(buf)) < n {
+		buf = s.room(int(n))
+	}
+	if err := s.file.readAt(buf[:n], int64(at)); err != nil {
+		if s.err == nil {
+			s.err = damaged("cannot be read")
+		}
+		return nil, false
+	}
+	return buf[:n], true
+}
+
+// room returns n bytes; small pieces share one allocation.
+func (s *segment) room(n int) []byte {
+	const chunk = 32 << 10
+	if n > chunk/4 {
+		return make([]byte, n)
+	}
+	if len(s.arena) < n {
+		s.arena = make([]byte, chunk)
+	}
+	b := s.arena[:n:n]
+	s.arena = s.arena[n:]
+	return b
+}
 
 func (s *segment) fail(what string) {
 	if s.err == nil {
@@ -71,8 +118,7 @@ func (s *segment) fail(what string) {
 	}
 }
 
-func (s *segment) readMeta() error {
-	b := s.part(s.h.meta)
+func (s *segment) readMeta(b []byte) error {
 	if len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b) {
 		return damaged("index of namespaces")
 	}
@@ -122,52 +168,8 @@ func (r *reader) ascending(most uint64) []uint32 {
 	return out
 }
 
-// bucket returns the checked slots of the bucket that h falls into.
-func (s *segment) bucket(h uint64) []byte {
-	if s.h.buckets == 0 {
-		return nil
-	}
-	b := bucketOf(h, s.h.buckets)
-	offsets := s.part(s.h.offsets)
-	from := uint64(binary.LittleEndian.Uint32(offsets[b*4:]))
-	to := uint64(binary.LittleEndian.Uint32(offsets[b*4+4:]))
-	dict := s.part(s.h.dict)
-	if from+4 > to || to > uint64(len(dict)) || (to-from-4)%slotSize != 0 {
-		s.fail("term dictionary")
-		return nil
-	}
-	raw := dict[from:to]
-	if binary.LittleEndian.Uint32(raw) != seeded(b, raw[4:]) {
-		s.fail("term dictionary")
-		return nil
-	}
-	return raw[4:]
-}
-
-// find opens the list of a term.
-func (s *segment) find(term string) (l list, ok bool) {
-	h := hash(term)
-	for slots := s.bucket(h); len(slots) >= slotSize; slots = slots[slotSize:] {
-		if binary.LittleEndian.Uint32(slots) != uint32(h) {
-			continue
-		}
-		if l, ok = s.openList(term, binary.LittleEndian.Uint64(slots[8:])); ok {
-			return l, true
-		}
-	}
-	return list{}, false
-}
-
 // frequency is in how many documents a term stands.
-func (s *segment) frequency(term string) int {
-	h := hash(term)
-	for slots := s.bucket(h); len(slots) >= slotSize; slots = slots[slotSize:] {
-		if binary.LittleEndian.Uint32(slots) == uint32(h) {
-			return int(binary.LittleEndian.Uint32(slots[4:]))
-		}
-	}
-	return 0
-}
+func (s *segment) frequency(term string) int { return int(s.lookup(term).docs) }
 
 // entryOf returns the checked table entry of a document, or nil.
 func (s *segment) entryOf(doc uint32) []byte {
@@ -176,14 +178,20 @@ func (s *segment) entryOf(doc uint32) []byte {
 		return nil
 	}
 	group := doc / docGroup
-	table := s.part(s.h.table)
-	raw := table[uint64(group)*docStride:][:docStride]
-	if s.checked[group/64]>>(group%64)&1 == 0 {
+	raw, ok := s.groups[group]
+	if !ok {
+		if raw, ok = s.read(s.h.table, uint64(group)*docStride, docStride, nil); !ok {
+			s.fail("table of documents")
+			return nil
+		}
 		if binary.LittleEndian.Uint32(raw[docStride-4:]) != seeded(group, raw[:docStride-4]) {
 			s.fail("table of documents")
 			return nil
 		}
-		s.checked[group/64] |= 1 << (group % 64)
+		if s.groups == nil {
+			s.groups = make(map[uint32][]byte, 16)
+		}
+		s.groups[group] = raw
 	}
 	return raw[doc%docGroup*docEntry:][:docEntry]
 }
@@ -220,20 +228,29 @@ func (s *segment) record(doc uint32) (r reader, ok bool) {
 		return r, false
 	}
 	off := binary.LittleEndian.Uint64(e) & (1<<48 - 1)
-	all := s.part(s.h.records)
-	if off > uint64(len(all)) {
+	// Most records are short: one reading gets the head and all of it.
+	guess := min(uint64(512), s.h.records.size-min(off, s.h.records.size))
+	raw, ok := s.read(s.h.records, off, guess, nil)
+	if !ok || guess < recordHead {
 		s.fail("record")
 		return r, false
 	}
-	head := reader{b: all[off:]}
-	sum := head.uint32()
-	raw := head.take(uint64(head.uint32()))
-	if head.bad || sum != seeded(doc, raw) {
+	sum, size := binary.LittleEndian.Uint32(raw), uint64(binary.LittleEndian.Uint32(raw[4:]))
+	if raw = raw[recordHead:]; size <= uint64(len(raw)) {
+		raw = raw[:size]
+	} else if raw, ok = s.read(s.h.records, off+recordHead, size, nil); !ok {
+		s.fail("record")
+		return r, false
+	}
+	if sum != seeded(doc, raw) {
 		s.fail("record")
 		return r, false
 	}
 	return reader{b: raw}, true
 }
+
+// recordHead is checksum and length.
+const recordHead = 8
 
 func (s *segment) id(doc uint32) string {
 	if r, ok := s.record(doc); ok {
@@ -292,11 +309,15 @@ func (s *segment) namespaceOf(doc uint32) stillso.Namespace {
 
 // byID finds a document by its id, by halving the order of ids.
 func (s *segment) byID(id string) (doc uint32, ok bool) {
-	order := s.part(s.h.idOrder)
 	lo, hi := 0, int(s.h.docs)
 	for lo < hi && s.err == nil {
 		mid := int(uint(lo+hi) >> 1)
-		d := binary.LittleEndian.Uint32(order[mid*4:])
+		raw, ok := s.read(s.h.idOrder, uint64(mid)*4, 4, nil)
+		if !ok {
+			s.fail("order of ids")
+			return 0, false
+		}
+		d := binary.LittleEndian.Uint32(raw)
 		switch got := s.id(d); {
 		case got == id:
 			return d, true
@@ -325,10 +346,10 @@ func (s *segment) hides(doc uint32) bool {
 }
 
 func (s *segment) close() error {
-	if s == nil || s.release == nil {
+	if s == nil || s.file == nil {
 		return nil
 	}
-	release := s.release
-	s.release, s.data = nil, nil
-	return release()
+	f := s.file
+	s.file = nil
+	return f.close()
 }

@@ -363,7 +363,7 @@ func FuzzDamage(f *testing.F) {
 		for i := range int(more)%64 + 1 {
 			data[(int(at)+i)%len(data)] ^= flip + byte(i)
 		}
-		seg, err := parse(data)
+		seg, err := parse(&file{memory: data, size: int64(len(data))})
 		if err != nil {
 			return
 		}

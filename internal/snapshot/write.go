@@ -174,42 +174,6 @@ func replace(from, to string) error {
 func (b *Builder) temp() string    { return b.path + ".new" }
 func (b *Builder) records() string { return b.path + ".records" }
 
-// writeDict writes dictionary and offsets. slots are in the order of their buckets.
-func (b *Builder) writeDict(o *output, slots []slot) {
-	b.h.terms = uint32(len(slots))
-	b.h.buckets = uint32(len(slots)/perBucket + 1)
-	b.h.dict.off = o.at
-	le := binary.LittleEndian
-	offsets := make([]byte, 0, 4*(b.h.buckets+1))
-	var raw []byte
-	at := uint32(0)
-	for bucket := range b.h.buckets {
-		offsets = le.AppendUint32(offsets, at)
-		raw = append(raw[:0], 0, 0, 0, 0)
-		for len(slots) > 0 && bucketOf(slots[0].hash, b.h.buckets) == bucket {
-			raw = le.AppendUint32(raw, uint32(slots[0].hash))
-			raw = le.AppendUint32(raw, slots[0].docs)
-			raw = le.AppendUint64(raw, slots[0].off)
-			slots = slots[1:]
-		}
-		le.PutUint32(raw, seeded(bucket, raw[4:]))
-		o.write(raw)
-		at += uint32(len(raw))
-	}
-	offsets = le.AppendUint32(offsets, at)
-	b.h.dict.size = o.at - b.h.dict.off
-	b.h.offsets.off = o.at
-	o.write(offsets)
-	b.h.offsets.size = o.at - b.h.offsets.off
-}
-
-// slot is a term of the dictionary.
-type slot struct {
-	hash uint64
-	docs uint32
-	off  uint64
-}
-
 // writeRecords copies the strings from the side file in the order of the
 // documents, and writes the table of documents.
 func (b *Builder) writeRecords(o *output, side *os.File) {
