@@ -215,8 +215,12 @@ func marked(_ *caseRun, o *outcome, c *stepWords) error {
 	}
 	label, _, _ := strings.Cut(strings.TrimPrefix(line, "- ["), "]")
 	states := []string{"unverified", "stale", "superseded"}
-	if c.has("state") {
-		states = []string{c.str("state")}
+	if st := c.str("state"); st == "superseded" {
+		states = []string{st}
+	} else if st == "unverified" || st == "stale" { // our word is unverified
+		states = []string{"unverified"}
+	} else if st != "" {
+		states = []string{st}
 	}
 	got := slices.ContainsFunc(states, func(s string) bool { return strings.Contains(label, s) })
 	if got != (c.str("check") == "marked") {

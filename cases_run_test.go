@@ -240,7 +240,11 @@ func maxRSSOf(state *os.ProcessState) int64 {
 
 // cli runs the command line on a store ("" is the case's own).
 func (r *caseRun) cli(store string, args ...string) *outcome {
-	return r.runWith(map[string]string{"STILLSO_HOME": r.storeHome(store)}, r.root, nil, filepath.Join(r.bin, "stillso"), args...)
+	o := r.runWith(map[string]string{"STILLSO_HOME": r.storeHome(store)}, r.root, nil, filepath.Join(r.bin, "stillso"), args...)
+	if o.text == "" {
+		o.text = o.stderr
+	}
+	return o
 }
 
 // hook runs the hook command for an event as the host names it.

@@ -18,7 +18,7 @@ type editCmd struct {
 	Type      string       `help:"The new type."`
 	Priority  int          `help:"The new priority, 1 to 5."`
 	Namespace string       `help:"Move it: user, project (this one), or a full namespace."`
-	Replace   replacements `help:"Replace OLD by NEW in the content; OLD must stand there exactly once. Repeatable." placeholder:"OLD NEW"`
+	Replace   replacements `help:"Replace OLD by NEW in the content and the body; OLD must stand there once. Repeatable." placeholder:"OLD NEW"`
 	Tags      []string     `help:"The new tags; an empty value removes all." sep:","`
 	Alias     []string     `help:"Add a phrase you would type when you need it; repeatable." sep:"none"`
 	Why       string       `help:"The reason behind it."`
@@ -105,10 +105,9 @@ func (c *editCmd) change(a *app, m *stillso.Memory) error {
 		}
 	}
 	for _, r := range c.Replace {
-		if n := strings.Count(m.Content, r.Old); n != 1 || r.Old == "" {
-			return usagef("cannot edit %s: %q stands %s in its content; give words that stand there once", m.ID, r.Old, plural(n, "time", "times"))
+		if err := r.in(m); err != nil {
+			return err
 		}
-		m.Content = strings.Replace(m.Content, r.Old, r.New, 1)
 	}
 	if c.Type != "" {
 		if m.Type, err = stillso.ParseType(c.Type); err != nil {
@@ -141,6 +140,19 @@ func (c *editCmd) change(a *app, m *stillso.Memory) error {
 		m.Resident = *c.Resident
 	}
 	m.Aliases = append(m.Aliases, c.Alias...)
+	return nil
+}
+
+// in replaces the words in m. The content of a note is the beginning of its body,
+// so that the words may stand once in each.
+func (r replacement) in(m *stillso.Memory) error {
+	content, body := strings.Count(m.Content, r.Old), strings.Count(m.Body, r.Old)
+	if r.Old == "" || content+body == 0 || content > 1 || body > 1 {
+		return usagef("cannot edit %s: %q stands %s in its content and %s in its body; give words that stand there once",
+			m.ID, r.Old, plural(content, "time", "times"), plural(body, "time", "times"))
+	}
+	m.Content = strings.Replace(m.Content, r.Old, r.New, 1)
+	m.Body = strings.Replace(m.Body, r.Old, r.New, 1)
 	return nil
 }
 
