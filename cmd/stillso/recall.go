@@ -95,7 +95,7 @@ func (c *recallCmd) ask(a *app, prompt string) (*recalled, error) {
 	begin := a.std.clock()
 	o := recall.Recall(snap, recall.Query{
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
-		Now: a.now(), Limit: c.Limit,
+		Now: a.now(), Limit: c.Limit, Explain: true,
 	})
 	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)

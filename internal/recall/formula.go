@@ -51,8 +51,17 @@ type Formula struct {
 	// aliases in a store of up to StoreSize memories; Growth is added for each
 	// factor e beyond.
 	BaseAliased, BasePlain, StoreSize, Growth float64
-	// Second is what share of the first hit's strength the next one must have.
-	Second float64
+	// Before is the share of the previous turn's evidence that a memory gets which
+	// the prompt itself touches with evidence of at least Touched (14 → 23 of 49
+	// follow-ups found, 4 of 220 false; joining both turns breaks silence).
+	Before, Touched float64
+	// File is the factor of a memory that one of the files at hand belongs to.
+	File float64
+	// Hint is the share of the threshold from which on a memory may be hinted at.
+	Hint float64
+	// Second is what share of the first hit's strength the second one must have,
+	// Further that of any other.
+	Second, Further float64
 }
 
 // Default returns the constants in use.
@@ -65,7 +74,8 @@ func Default() Formula {
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Count: .25, CountUnit: 4, Hub: .35,
 		BaseAliased: 3.8, BasePlain: 2.9, StoreSize: 50, Growth: .55,
-		Second: .6,
+		Before: .25, Touched: 1, File: 1.2, Hint: .75,
+		Second: .6, Further: .85,
 	}
 }
 

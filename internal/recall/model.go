@@ -141,18 +141,13 @@ func (m *Model) Constants() map[string][]byte {
 	return map[string][]byte{keyLearnt: m.learnt, keyLimits: m.limits}
 }
 
-// Postings returns how strongly each term speaks for a memory.
-func (m *Model) Postings(mem *stillso.Memory) []snapshot.Posting {
-	return m.Formula.Postings(mem, m.Language, m.Stats)
-}
-
 // Index returns the record of a memory in the snapshot and its postings, as
 // snapshot.Builder.Add takes them.
 func (m *Model) Index(mem *stillso.Memory) (snapshot.Doc, []snapshot.Posting) {
-	postings := m.Postings(mem)
+	postings := m.Formula.Postings(mem, m.Language, m.Stats)
 	d := Doc(mem)
 	d.Numbers = packGenerality(Generality(postings, m.Language))
-	return d, postings
+	return d, append(append(postings, filePostings(mem)...), signals(mem)...)
 }
 
 // generalityUnit is the resolution in which a document carries its generality.

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ type parts struct {
 
 func split(m *stillso.Memory) parts {
 	var buf []terms.Term
-	p := parts{title: newPart(m.Name+" . "+m.Content, &buf)}
+	p := parts{title: newPart(m.Name+" . "+fileName(m)+" . "+m.Content, &buf)}
 	for _, a := range m.Aliases {
 		p.aliases = append(p.aliases, newPart(a, &buf))
 	}
@@ -48,6 +49,28 @@ func split(m *stillso.Memory) parts {
 		p.passages = append(p.passages, newPart(text, &buf))
 	}
 	return p
+}
+
+// fileName is the name of the note's file, where it says something else than the
+// memory's name.
+func fileName(m *stillso.Memory) string {
+	if m.File == nil || m.Origin != stillso.FromImport {
+		return ""
+	}
+	base := path.Base(strings.ReplaceAll(m.File.Path, "\\", "/"))
+	base = strings.TrimSuffix(base, path.Ext(base))
+	same := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r == ' ' {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	if everywhere(base) || same(base) == same(m.Name) {
+		return ""
+	}
+	return base
 }
 
 // Terms returns the terms that a memory is indexed by, each once.

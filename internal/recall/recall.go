@@ -2,7 +2,6 @@ package recall
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -29,10 +28,13 @@ type Query struct {
 	Limit int
 	// Hints asks for hints where there is no hit.
 	Hints bool
+	// Explain fills in all that was weighed, not only what a receipt holds.
+	Explain bool
 }
 
-// MaxHits is how many memories are injected at most.
-const MaxHits = 2
+// MaxHits is how many memories are injected at most: the first two do the work,
+// more come only where they are nearly as strong as the first.
+const MaxHits = 5
 
 // Hit is a memory that was found.
 type Hit struct {
@@ -69,25 +71,35 @@ const candidates = 16
 // Recall returns the memories that a prompt needs, or none, with the reason.
 func Recall(snap *snapshot.Snapshot, q Query) Outcome {
 	m := ModelOf(snap)
-	view := snap.In(q.Namespaces...)
-	f := &m.Formula
-	var o Outcome
+	r := &run{snap: snap, model: m, view: snap.In(q.Namespaces...), q: q}
+	o := &r.out
 	o.Receipt.V, o.Receipt.At = 1, q.Now
 	cleaned := Clean(q.Prompt)
-	o.Asked = f.Ask(cleaned, m.Language, m.Stats)
-	if len(o.Asked) == 0 {
+	o.Asked = m.Formula.Ask(cleaned, m.Language, m.Stats)
+	terms := query(o.Asked)
+	signal := triggerTerm(cleaned)
+	if len(terms) == 0 && signal == "" {
 		o.Receipt.Silence = "the prompt has no word with a topic"
-		return o
+		return *o
 	}
-	found := view.Search(query(o.Asked), candidates, func(r snapshot.Ref) bool { return accept(snap, r, q.Host) })
-	n := view.Len()
-	for _, c := range found {
-		o.Weighed = append(o.Weighed, weigh(snap, f, m, o.Asked, c, n, q.Now))
+	accept := func(ref snapshot.Ref) bool { return accept(snap, ref, q.Host) }
+	found := r.view.Search(terms, candidates, accept)
+	r.weigh(found, terms)
+	if signal != "" {
+		r.triggered(r.view.Search([]snapshot.QueryTerm{{Term: signal, Weight: 1}}, MaxHits, accept))
 	}
-	slices.SortStableFunc(o.Weighed, func(a, b Hit) int { return cmp.Compare(b.Evidence*b.Factor, a.Evidence*a.Factor) })
-	o.decide(f, q)
-	o.receipt(snap)
-	return o
+	r.decide()
+	r.receipt()
+	return *o
+}
+
+// run is one recall.
+type run struct {
+	snap  *snapshot.Snapshot
+	model *Model
+	view  snapshot.View
+	q     Query
+	out   Outcome
 }
 
 // accept leaves out what must not be shown at all.
@@ -99,137 +111,68 @@ func accept(snap *snapshot.Snapshot, r snapshot.Ref, host string) bool {
 	return h.Flags&snapshot.Loaded == 0 || !slices.Contains(snap.Doc(r).LoadedBy, host)
 }
 
-func weigh(snap *snapshot.Snapshot, f *Formula, m *Model, asked []Asked, c snapshot.Candidate, n int, now time.Time) Hit {
-	head := snap.Head(c.Ref)
-	h := Hit{Doc: snap.Doc(c.Ref), Evidence: c.L, Factor: factor(head, now)}
-	h.Strength, h.Coverage = f.Strength(asked, c, generality(head.Numbers))
-	h.Strength *= h.Factor
-	h.Threshold = f.Threshold(n, head.Flags&snapshot.HasAliases != 0)
-	for i, a := range asked {
-		if c.Matched&(1<<i) != 0 {
-			h.Matched = append(h.Matched, a.Term)
+// weigh makes hits of candidates, best first.
+func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
+	if len(found) == 0 {
+		return
+	}
+	f := &r.model.Formula
+	n := r.view.Len()
+	before := r.before()
+	files := fileTerms(r.q.Files)
+	w := make([]ranked, 0, len(found))
+	for _, c := range found {
+		head := r.snap.Head(c.Ref)
+		// What was said before, and the files at hand, sharpen what the prompt
+		// touches by itself; they never bring a topic of their own.
+		if c.L >= f.Touched {
+			if len(before) > 0 {
+				c.L += f.Before * r.snap.Score(c.Ref, before).L
+			}
+			if len(files) > 0 && r.snap.Score(c.Ref, files).L > 0 {
+				c.L *= f.File
+			}
 		}
+		w = append(w, ranked{c, head, c.L * factor(head, r.q.Now)})
 	}
-	return h
-}
-
-// decide lets through what is strong enough.
-func (o *Outcome) decide(f *Formula, q Query) {
-	limit := q.Limit
-	if limit == 0 {
-		limit = MaxHits
+	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	if !r.q.Explain {
+		w = w[:min(len(w), receiptHits)]
 	}
-	shown := 0
-	for i := range o.Weighed {
-		h := &o.Weighed[i]
-		switch {
-		case h.Strength < h.Threshold:
-			h.Why = "too weak"
-		case i > 0 && h.Strength < f.Second*o.Weighed[0].Strength:
-			h.Why = "much weaker than the first"
-		case shown == limit:
-			h.Why = "more than the limit"
-		case q.Skip != nil && q.Skip(h.Doc.ID):
-			h.Why = "already shown in this session"
-			shown++
-		default:
-			o.Hits = append(o.Hits, *h)
-			shown++
+	for _, x := range w {
+		h := Hit{Doc: r.snap.Doc(x.Ref), Evidence: x.L, Factor: factor(x.head, r.q.Now)}
+		h.Strength, h.Coverage = f.Strength(r.out.Asked, x.Candidate, generality(x.head.Numbers))
+		if x.head.State == stillso.Superseded {
+			h.Strength *= supersededFactor
 		}
-	}
-}
-
-func (o *Outcome) receipt(snap *snapshot.Snapshot) {
-	r := &o.Receipt
-	for _, a := range o.Asked {
-		if snap.Frequency(a.Term) > 0 {
-			r.Terms = append(r.Terms, a.Term)
+		h.Threshold = f.Threshold(n, x.head.Flags&snapshot.HasAliases != 0)
+		for i, a := range r.out.Asked {
+			if x.Matched&(1<<i) != 0 {
+				h.Matched = append(h.Matched, a.Term)
+			}
 		}
-	}
-	for _, h := range o.Weighed[:min(len(o.Weighed), 5)] {
-		r.Hits = append(r.Hits, stillso.ReceiptHit{
-			ID: h.Doc.ID, Score: round(h.Evidence * h.Factor), Strength: round(h.Strength), Shown: h.Why == "", Why: h.Why,
-		})
-	}
-	if len(o.Weighed) > 0 {
-		r.Threshold = round(o.Weighed[0].Threshold)
-	}
-	switch {
-	case len(o.Hits) > 0:
-	case len(o.Weighed) == 0:
-		r.Silence = "no memory shares a word with the prompt"
-	default:
-		r.Silence = "the best memory is " + o.Weighed[0].Why
+		r.out.Weighed = append(r.out.Weighed, h)
 	}
 }
 
-func round(x float64) float64 { return math.Round(x*100) / 100 }
-
-// The factors are gentle: they order what is about equally relevant, and cannot
-// lift an irrelevant memory over a relevant one.
-func factor(h snapshot.Head, now time.Time) float64 {
-	f := 1 + .03*(float64(h.Priority)-3)
-	if h.Priority == 0 {
-		f = 1
-	}
-	if h.Origin == stillso.FromInferred {
-		f *= .9
-	}
-	if h.State == stillso.Superseded {
-		f *= .5
-	}
-	if half := halfLife(h.Type, h.Origin); half > 0 && !now.IsZero() {
-		if age := now.Sub(time.Unix(h.Updated, 0)).Hours() / 24; age > 0 {
-			f *= 1 - maxDecay*(1-math.Exp2(-age/half))
-		}
-	}
-	return f
+// ranked is a candidate with its place in the order.
+type ranked struct {
+	snapshot.Candidate
+	head  snapshot.Head
+	score float64
 }
 
-// maxDecay is what the oldest memory loses.
-const maxDecay = .15
+// receiptHits is how many of the best a receipt names.
+const receiptHits = 6
 
-// halfLife is after how many days a memory has lost half of what age can take; 0
-// is never. What the user stated as a rule does not age.
-func halfLife(t stillso.Type, o stillso.Origin) float64 {
-	if o == stillso.FromInferred {
-		return 30
+// score is what hits are ordered by.
+func (h *Hit) score() float64 { return h.Evidence * h.Factor }
+
+// before returns the terms of the previous turn.
+func (r *run) before() []snapshot.QueryTerm {
+	if r.q.PreviousTurn == "" {
+		return nil
 	}
-	switch t {
-	case stillso.Preference, stillso.Constraint, stillso.Decision:
-		return 0
-	case stillso.Todo:
-		return 30
-	case stillso.Event:
-		return 90
-	case stillso.Procedure, stillso.Reference:
-		return 300
-	}
-	return 150
-}
-
-// FileQuery asks for what is known about one file.
-type FileQuery struct {
-	// Path is absolute or relative to the work tree.
-	Path       string
-	Namespaces []stillso.Namespace
-	Host       string
-	Now        time.Time
-	Skip       func(id string) bool
-	Limit      int
-}
-
-// ForFile returns the memories related to a file that is about to be read or
-// changed: those that name it among their related files or in their text.
-func ForFile(snap *snapshot.Snapshot, q FileQuery) Outcome {
-	var o Outcome
-	o.Receipt.V, o.Receipt.At = 1, q.Now
-	o.Receipt.Silence = "no memory names this file"
-	return o
-}
-
-// Start returns what a session begins with: the residents, then the most
-// important recent memories of the namespaces.
-func Start(snap *snapshot.Snapshot, q Query) []Hit {
-	return nil
+	m := r.model
+	return query(m.Formula.Ask(Clean(r.q.PreviousTurn), m.Language, m.Stats))
 }
