@@ -128,15 +128,16 @@ func reply(job modelJob, in, purpose string) (string, error) {
 	case purpose == "tidy":
 		return string(encode(map[string]any{"verdicts": job.Verdicts})), nil
 	}
-	return string(encode(map[string]any{"candidates": proposals(job, in), "findings": []any{}, "refuted": []any{}})), nil
+	return string(encode(map[string]any{"candidates": proposals(job, in), "findings": []any{}, "updates": []any{}})), nil
 }
 
 // proposals are the entries of the stub whose words occur in the request's data.
 func proposals(job modelJob, in string) []map[string]any {
+	data := dataOf(in) // words of our own instructions do not count
 	turns := windowTurns(in)
 	list := []map[string]any{}
 	for _, e := range job.Stub {
-		if !strings.Contains(in, e.IfContains) {
+		if !strings.Contains(data, e.IfContains) {
 			continue
 		}
 		kind, err := stillso.ParseType(e.Type)
@@ -206,8 +207,18 @@ type windowTurn struct {
 
 const turnHead = `(?im)^\W{0,4}(?:turn\s*)?(\d+)\W{1,4}(developer|user|assistant|tool|other)\b[^\n:>\]]*[:>\]]+[ \t]*\n?`
 
+// dataOf returns what stands between the two fences of a request.
+func dataOf(in string) string {
+	fences := regexp.MustCompile(`(?m)^===== data [0-9a-f]+ =====\n`).FindAllStringIndex(in, -1)
+	if len(fences) < 2 {
+		return in
+	}
+	return in[fences[0][1]:fences[len(fences)-1][0]]
+}
+
 // windowTurns reads the turns out of a request.
 func windowTurns(in string) []windowTurn {
+	in = dataOf(in)
 	marks := regexp.MustCompile(turnHead).FindAllStringSubmatchIndex(in, -1)
 	var out []windowTurn
 	for i, m := range marks {

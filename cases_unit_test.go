@@ -140,7 +140,7 @@ func TestStubEvidence(t *testing.T) {
 		Rows: map[string]string{"u3": "Good. Remember: always pnpm.", "u1": "hello"},
 	}
 	for _, window := range []string{
-		"===== data =====\n[1] developer: hello there\n[2] assistant: hi\n[3] developer: Good. Remember: always pnpm.\n",
+		"never absent\n===== data 0a =====\n[turn 1, developer]\nhello there\n\n[turn 2, assistant]\nhi\n\n[turn 3, developer, captured before]\nGood. Remember: always pnpm.\n===== data 0a =====\n",
 		"turn 1 (developer):\nhello there\n\nturn 3 (developer):\nGood. Remember: always pnpm.\n",
 	} {
 		turns := windowTurns(window)
