@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -191,7 +190,7 @@ func stolen(gitDir, root string) bool {
 // read fills in the remote and the birth mark.
 func (r *repository) read(hops int) {
 	r.birth = birth(r.common)
-	url := readConfig(r.common).url(pointer(filepath.Join(r.common, "HEAD")))
+	url := readConfig(r.common).url(func() string { return pointer(filepath.Join(r.common, "HEAD")) })
 	if url == "" {
 		return
 	}
@@ -245,26 +244,6 @@ func pointer(path string) string {
 // usable refuses what no path and no address has: NUL and other controls.
 func usable(s string) bool {
 	return len(s) <= maxPath && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
-
-// readSome reads at most limit bytes of a regular file; nil on any trouble. It
-// asks before it opens, since opening a pipe would wait for ever.
-func readSome(path string, limit int64) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() //nolint:errcheck // read only
-	data := make([]byte, min(limit, info.Size()))
-	n, err := io.ReadFull(f, data)
-	if err != nil && n == 0 {
-		return nil
-	}
-	return data[:n]
 }
 
 func absolute(base, path string) string {

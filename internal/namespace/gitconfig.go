@@ -49,24 +49,12 @@ func (c *gitConfig) take(section, sub, key, value string) {
 }
 
 // url returns the address of origin, else of the remote that the current branch
-// follows, else of the first remote. head is the content of HEAD.
-func (c gitConfig) url(head string) string {
+// follows, else of the first remote. head reads HEAD; it is seldom asked.
+func (c gitConfig) url(head func() string) string {
 	if len(c.remotes) == 0 {
 		return ""
 	}
-	chosen := c.remotes[0]
-	branch, _ := strings.CutPrefix(head, "ref: refs/heads/")
-	upstream := c.branches[strings.TrimSpace(branch)]
-	for _, r := range c.remotes {
-		if r.name == "origin" {
-			chosen = r
-			break
-		}
-		if r.name == upstream {
-			chosen = r
-		}
-	}
-	url, changed := c.rewritten(chosen.url)
+	url, changed := c.rewritten(c.chosen(head).url)
 	if !changed && shorthand(url) {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -82,6 +70,24 @@ func (c gitConfig) url(head string) string {
 		url, _ = own.rewritten(url)
 	}
 	return url
+}
+
+func (c gitConfig) chosen(head func() string) remote {
+	for _, r := range c.remotes {
+		if r.name == "origin" {
+			return r
+		}
+	}
+	if len(c.remotes) > 1 {
+		branch, _ := strings.CutPrefix(head(), "ref: refs/heads/")
+		upstream := c.branches[strings.TrimSpace(branch)]
+		for _, r := range c.remotes {
+			if r.name == upstream {
+				return r
+			}
+		}
+	}
+	return c.remotes[0]
 }
 
 // rewritten applies the longest insteadOf that fits, as git does.

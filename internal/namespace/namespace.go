@@ -70,6 +70,10 @@ func Resolve(dir string, reg Registry) (stillso.Place, error) {
 	return p, nil
 }
 
+// Main returns the root of the main work tree of a place: what its linked work
+// trees share, and where some hosts keep what they know of a project.
+func Main(p stillso.Place) string { return mainOf(p.GitDir, p.Root) }
+
 // Sub returns the part of dir below the root of its place, with forward slashes:
 // the sub-directory of a monorepo. It is "" at the root and outside it.
 func Sub(p stillso.Place, dir string) string {

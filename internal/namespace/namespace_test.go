@@ -165,6 +165,9 @@ func TestWorktreesAreOneProject(t *testing.T) {
 	if sub := Sub(p, w.path("shop")) + Sub(p, p.Root) + Sub(p, ""); sub != "" {
 		t.Errorf("sub-directory is %q outside and at the root, want none", sub)
 	}
+	if main := Main(p); main != w.path("shop") {
+		t.Errorf("main work tree is %s, want %s", main, w.path("shop"))
+	}
 	w.git("shop", "worktree", "move", ".worktrees/noble-hare", "../moved-tidily")
 	w.move("elsewhere/jolly", "elsewhere/moved-by-hand")
 	w.same(ns, "moved-tidily", "elsewhere/moved-by-hand")

@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 		c := gitConfig{branches: map[string]string{}}
 		parseConfig(data, c.take)
 		for _, head := range []string{"ref: refs/heads/main", string(data)} {
-			if u := c.url(head); !usable(u) {
+			if u := c.url(func() string { return head }); !usable(u) {
 				t.Fatalf("url %q has a control character", u)
 			}
 		}

@@ -42,9 +42,11 @@ func ReadRegistry(path string) (Registry, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxRegistry {
 		return Registry{}, fmt.Errorf("places cannot be read: %s is no file of less than %d MiB; move it away, it is rebuilt", path, maxRegistry>>20)
 	}
-	data, err := os.ReadFile(path) // #nosec G304 -- the caller's own home
-	if err != nil {
-		return Registry{}, fmt.Errorf("places cannot be read: %w", err)
+	data := readSome(path, maxRegistry)
+	if data == nil && info.Size() > 0 { // ask again for the reason
+		if data, err = os.ReadFile(path); err != nil { // #nosec G304 -- the caller's own home
+			return Registry{}, fmt.Errorf("places cannot be read: %w", err)
+		}
 	}
 	return ParseRegistry(data), nil
 }
