@@ -16,8 +16,8 @@ import (
 
 // installCmd registers the hook with an assistant.
 type installCmd struct {
-	Host   string `arg:"" optional:"" help:"The assistant." default:"claude-code"`
-	DryRun bool   `help:"Show the change of the settings file; change nothing."`
+	Host   string `arg:"" optional:"" help:"The assistant, or timer for a sweep once a day." default:"claude-code"`
+	DryRun bool   `help:"Show what would be changed; change nothing."`
 }
 
 // Help shows examples.
@@ -28,13 +28,14 @@ again brings the entries up to date. stillso uninstall gives the file back as it
 
 Examples:
   stillso install --dry-run
-  stillso install claude-code`
+  stillso install claude-code
+  stillso install timer`
 }
 
 // uninstallCmd takes the hook out again.
 type uninstallCmd struct {
-	Host   string `arg:"" optional:"" help:"The assistant." default:"claude-code"`
-	DryRun bool   `help:"Show the change of the settings file; change nothing."`
+	Host   string `arg:"" optional:"" help:"The assistant, or timer." default:"claude-code"`
+	DryRun bool   `help:"Show what would be changed; change nothing."`
 }
 
 // Help shows examples.
@@ -58,9 +59,12 @@ type installed struct {
 	Note     string `json:"note,omitempty"`
 }
 
-func (c *installCmd) run(_ context.Context, a *app) (summary, error) {
+func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
+	if c.Host == "timer" {
+		return a.installTimer(ctx, c.DryRun)
+	}
 	if c.Host != claudecode.Name {
-		return nil, usagef("cannot install: unknown host %q; use %s", c.Host, claudecode.Name)
+		return nil, usagef("cannot install: unknown host %q; use %s or timer", c.Host, claudecode.Name)
 	}
 	hook, err := findHook()
 	if err != nil {
@@ -90,9 +94,12 @@ func (c *installCmd) run(_ context.Context, a *app) (summary, error) {
 	return sum, nil
 }
 
-func (c *uninstallCmd) run(_ context.Context, a *app) (summary, error) {
+func (c *uninstallCmd) run(ctx context.Context, a *app) (summary, error) {
+	if c.Host == "timer" {
+		return a.uninstallTimer(ctx, c.DryRun)
+	}
 	if c.Host != claudecode.Name {
-		return nil, usagef("cannot uninstall: unknown host %q; use %s", c.Host, claudecode.Name)
+		return nil, usagef("cannot uninstall: unknown host %q; use %s or timer", c.Host, claudecode.Name)
 	}
 	path := filepath.Join(a.claudeDir(), "settings.json")
 	plan, err := settings.PlanRemoval(path, claudecode.Program, a.keepFile(c.Host))
