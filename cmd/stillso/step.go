@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stillso"
@@ -96,11 +97,15 @@ func (a *app) inStep(ctx context.Context) (int, error) {
 			errs = append(errs, err)
 			continue
 		}
+		if _, err := a.dropPurged(ctx, &fresh); err != nil {
+			return 0, err
+		}
 		for _, m := range fresh.Memories {
 			redactMemory(m)
 		}
 		changes = append(changes, files.Sync(at.memories, fresh.Memories, stillso.Actor{Kind: stillso.Rule, Name: "sweep"}, a.now())...)
 	}
+	changes = withoutTaken(changes, all)
 	if len(changes) == 0 {
 		return 0, errors.Join(errs...)
 	}
@@ -110,6 +115,21 @@ func (a *app) inStep(ctx context.Context) (int, error) {
 	}
 	_, err = a.apply(ctx, changes...)
 	return len(changes), errors.Join(append(errs, err)...)
+}
+
+// withoutTaken leaves out new lines whose id another memory has: two notes that
+// claim one id must not keep all files from being brought into step.
+func withoutTaken(changes []stillso.Change, all []*stillso.Memory) []stillso.Change {
+	taken := make(map[string]bool, len(all))
+	for _, m := range all {
+		taken[m.ID] = true
+	}
+	return slices.DeleteFunc(changes, func(c stillso.Change) bool {
+		id := c.Edits[0].MemoryID()
+		drop := c.Verb == stillso.VerbAdd && taken[id]
+		taken[id] = true
+		return drop
+	})
 }
 
 // errAway says that a file cannot be compared now.
