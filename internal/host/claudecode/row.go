@@ -2,8 +2,9 @@ package claudecode
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,13 +85,14 @@ func (r *row) id() string {
 	if len(r.uuid) >= 32 {
 		return r.uuid
 	}
-	h := fnv.New64a()
-	fmt.Fprint(h, r.at.UnixNano(), "\x00")
-	_, _ = h.Write(r.message) // a hash does not fail
+	h := sha256.New()
+	_, _ = fmt.Fprint(h, r.at.UnixNano(), "\x00") // a hash does not fail
+	_, _ = h.Write(r.message)
+	sum := hex.EncodeToString(h.Sum(nil))
 	if r.uuid == "" {
-		return fmt.Sprintf("%s.%016x", r.session, h.Sum64())
+		return r.session + "." + sum[:16]
 	}
-	return fmt.Sprintf("%s.%08x", r.uuid, uint32(h.Sum64()))
+	return r.uuid + "." + sum[:8]
 }
 
 func (r *row) turn(id string, by stillso.Speaker, text string) stillso.Turn {

@@ -141,7 +141,7 @@ func read(r io.Reader, offset, size int64, emit func(stillso.Turn) error) (Readi
 		}
 		before := rd.Broken
 		if !tooLong {
-			if err := rd.line(text); err != nil {
+			if err := rd.line(text, whole); err != nil {
 				return rd.Reading, err
 			}
 		}
@@ -165,32 +165,56 @@ func read(r io.Reader, offset, size int64, emit func(stillso.Turn) error) (Readi
 	return rd.Reading, nil
 }
 
-// line takes one line: a document, or several that a lost line end has joined.
-func (rd *reader) line(text []byte) error {
+// line takes one line. What cannot matter is not taken apart, only looked at
+// from both ends; but of a last line that may still be written (whole is false)
+// every byte is, lest half of it pass for all.
+func (rd *reader) line(text []byte, whole bool) error {
 	text = bytes.Trim(text, " \t\r\x00")
+	if len(text) == 0 {
+		return nil
+	}
+	if text[0] != '{' || text[len(text)-1] != '}' || !whole && host.End(text) < 0 {
+		rd.Broken++
+		return nil
+	}
+	if rd.known && !mayMatter(text) {
+		rd.Rows++
+		return nil
+	}
+	r, err := parseRow(text)
+	if err == nil {
+		rd.Rows++
+		return rd.document(&r)
+	}
+	return rd.documents(text)
+}
+
+// documents takes a line that is not one document: several, perhaps, that a lost
+// line end has joined.
+func (rd *reader) documents(text []byte) error {
 	for len(text) > 0 {
 		end := host.End(text)
 		if end < 0 || text[0] != '{' {
 			rd.Broken++
 			return nil
 		}
-		doc := text[:end]
-		text = bytes.TrimLeft(text[end:], " \t\r\x00")
-		rd.Rows++
-		if !mayMatter(doc) && rd.known {
-			continue
-		}
-		r, err := parseRow(doc)
+		r, err := parseRow(text[:end])
 		if err != nil {
 			rd.Broken++
-			continue
+			return nil
 		}
-		rd.known = rd.known || r.known || r.kind == "summary"
-		if err := rd.row(&r); err != nil {
+		rd.Rows++
+		if err := rd.document(&r); err != nil {
 			return err
 		}
+		text = bytes.TrimLeft(text[end:], " \t\r\x00")
 	}
 	return nil
+}
+
+func (rd *reader) document(r *row) error {
+	rd.known = rd.known || r.known || r.kind == "summary"
+	return rd.row(r)
 }
 
 func (rd *reader) row(r *row) error {

@@ -194,6 +194,7 @@ func TestReadOn(t *testing.T) {
 	step(one+two[:40], "one")
 	step(one+two[:len(two)-1], "two") // complete, though its line has no end yet
 	step(one + two)
+	step(one + two + `{"type":"progress","data":{}`) // its end is still to come
 	step(one+two+"\n\n"+three, "three")
 	if r := step(one + two + "\n\n" + three); r.Restarted || r.Rows != 0 {
 		t.Errorf("nothing new: %+v", r)
