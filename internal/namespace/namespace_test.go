@@ -274,6 +274,9 @@ func TestReplacedRepository(t *testing.T) {
 	w.differ(old, "app")
 	fresh := w.visit("app")
 	w.same(fresh, "app")
+	if orphans := w.reg.Orphans(); len(orphans) != 1 || orphans[0].Namespace != old {
+		t.Errorf("orphans: %+v, want the deleted repository", orphans)
+	}
 }
 
 // Fault: memory is lost when a plain folder becomes a repository, gets its first
@@ -310,10 +313,15 @@ func TestConflictingRemote(t *testing.T) {
 	w.git("app", "remote", "set-url", "origin", "https://example.test/me/shop.git")
 	w.differ(template, "app")
 	own := w.visit("app")
+	if orphans := w.reg.Orphans(); len(orphans) != 1 || orphans[0].Namespace != template {
+		t.Errorf("orphans: %+v, want what was learnt of the template", orphans)
+	}
 	w.git("app", "remote", "set-url", "origin", "git@other.test:me/shop.git")
 	w.same(own, "app")
 	w.git("app", "remote", "set-url", "origin", "https://example.test/templates/starter.git")
-	w.differ(template, "app/../nothing-here")
+	w.same(template, "app")
+	w.git("app", "remote", "remove", "origin")
+	w.same(own, "app")
 }
 
 // Fault: two clones of one remote, in whatever spelling, are two projects.
@@ -322,7 +330,7 @@ func TestClonesOfOneRemote(t *testing.T) {
 	urls := []string{
 		"https://github.com/Acme/Shop.git", "https://github.com/acme/shop", "https://GitHub.com/acme/shop/", "git@github.com:acme/shop.git",
 		"ssh://git@github.com/acme/shop.git", "ssh://git@github.com:22/acme/shop", "https://me:token@github.com:443/acme/shop.git", "git://github.com/acme/shop.git",
-		"github.com:acme/shop", "gh:acme/shop", "corp:shop.git", "ssh://git@ssh.github.com:443/acme/shop.git", "git+ssh://git@github.com/acme//shop.git/",
+		"github.com:acme/shop", "git@github.com-work:acme/shop.git", "gh:acme/shop", "corp:shop.git", "ssh://git@ssh.github.com:443/acme/shop.git", "git+ssh://git@github.com/acme//shop.git/",
 	}
 	w.file(".config/git/config", "[url \"git@github.com:\"]\n\tinsteadOf = \"gh:\"\n")
 	var want stillso.Namespace

@@ -73,7 +73,7 @@ func (r Registry) Overrides() []Override {
 	return list
 }
 
-// Places lists the places, in the order in which they were first seen.
+// Places lists the places, the one that was seen last at the end.
 func (r Registry) Places() []stillso.Place {
 	var list []stillso.Place
 	for p := range r.places {
@@ -82,19 +82,24 @@ func (r Registry) Places() []stillso.Place {
 	return list
 }
 
-// Orphans lists the places that are gone, and whose namespace has no other
-// place left: what was learnt there waits for a new home.
+// Orphans lists the places that are gone, or hold another project now, and whose
+// namespace has no other place left: what was learnt there waits for a new home.
 func (r Registry) Orphans() []stillso.Place {
 	var gone []stillso.Place
 	alive := map[stillso.Namespace]bool{}
 	for o := range r.overrides {
 		alive[o.Namespace] = alive[o.Namespace] || isDir(o.Dir)
 	}
-	for p := range r.places {
-		if p.GitDir != "" && isDir(p.GitDir) || p.GitDir == "" && isDir(p.Root) {
-			alive[p.Namespace] = true
-		} else {
+	places := r.Places()
+	for i, p := range places {
+		lost := p.GitDir != "" && !isDir(p.GitDir) || p.GitDir == "" && !isDir(p.Root)
+		for _, later := range places[i+1:] {
+			lost = lost || p.GitDir != "" && samePath(p.GitDir, later.GitDir)
+		}
+		if lost {
 			gone = append(gone, p)
+		} else {
+			alive[p.Namespace] = true
 		}
 	}
 	kept := gone[:0]
@@ -220,8 +225,8 @@ func (r Registry) lookup(p stillso.Place, main string) (stillso.Namespace, bool)
 	for row := range r.places {
 		switch {
 		case p.GitDir != "" && samePath(row.GitDir, p.GitDir):
-			if byDir.Namespace == "" && sameRepository(row, p) {
-				byDir = row
+			if sameRepository(row, p) {
+				byDir = row // the last one holds
 			}
 		case p.Birth != "" && row.Birth == p.Birth:
 			births = append(births, row)

@@ -79,8 +79,9 @@ func bareHost(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// aliasHost maps the second names of the large hosts, those for ssh through
-// port 443 among them, to the first.
+// aliasHost maps the second names of the large hosts to the first: those for
+// ssh through port 443, and the github.com-work that people with two accounts
+// put into their ssh config.
 func aliasHost(host string) string {
 	switch host {
 	case "ssh.github.com", "www.github.com":
@@ -91,6 +92,11 @@ func aliasHost(host string) string {
 		return "bitbucket.org"
 	case "ssh.dev.azure.com":
 		return "dev.azure.com"
+	}
+	for _, known := range [...]string{"github.com", "gitlab.com", "bitbucket.org"} {
+		if strings.HasPrefix(host, known+"-") && !strings.Contains(host[len(known):], ".") {
+			return known
+		}
 	}
 	return host
 }

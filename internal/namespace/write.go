@@ -30,38 +30,28 @@ func (r *Registry) Add(p stillso.Place) bool {
 	}
 	places := r.Places()
 	kept := make([]stillso.Place, 0, len(places)+1)
-	at := -1
 	var old stillso.Place
 	for _, row := range places {
-		if !replaces(p, row, main) {
-			kept = append(kept, row)
-			continue
-		}
-		if at < 0 {
-			at, old = len(kept), row
+		// A place that another project had before keeps its row: what was learnt
+		// there is an orphan, and somebody has to be told.
+		if row.Namespace == p.Namespace && replaces(p, row, main) {
+			old = row
+		} else {
 			kept = append(kept, row)
 		}
 	}
-	if at < 0 {
-		kept = append(kept, p)
-		r.write(r.Overrides(), kept)
-		return true
+	if p.Remote == "" {
+		p.Remote = old.Remote
 	}
-	if old.Namespace == p.Namespace {
-		if p.Remote == "" {
-			p.Remote = old.Remote
-		}
-		if p.Birth == "" {
-			p.Birth = old.Birth
-		}
+	if p.Birth == "" {
+		p.Birth = old.Birth
 	}
 	same := old
 	same.SeenAt = p.SeenAt
-	if same == p && len(kept) == len(places) && p.SeenAt.Sub(old.SeenAt) < seenStep {
+	if same == p && len(kept) == len(places)-1 && p.SeenAt.Sub(old.SeenAt) < seenStep {
 		return false
 	}
-	kept[at] = p
-	r.write(r.Overrides(), kept)
+	r.write(r.Overrides(), append(kept, p))
 	return true
 }
 
