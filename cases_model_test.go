@@ -238,7 +238,8 @@ const candidateHead = `(?im)^\W{0,4}(?:candidate|proposal)?\s*#?(\d+)\b[.:)\]]`
 
 // highestMarks admits every numbered candidate of a judge's request.
 func highestMarks(in string) []map[string]any {
-	if i := strings.LastIndex(strings.ToLower(in), "proposals"); i >= 0 {
+	in = dataOf(in)
+	if i := strings.LastIndex(in, "\nThe proposals:\n"); i >= 0 {
 		in = in[i:]
 	}
 	out := []map[string]any{}

@@ -49,8 +49,8 @@ func ReadAliases(r io.Reader, path string) (Aliases, []Problem, error) {
 		a[line.Name] = append(a[line.Name], line.Aliases...)
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		problems = append(problems, Problem{Path: path, Line: n + 1,
-			Cause: fmt.Sprintf("it has more than %d MB; what follows is not read", maxLine>>20)})
+		cause := fmt.Sprintf("it has more than %d MB; what follows is not read", maxLine>>20)
+		problems = append(problems, Problem{Path: path, Line: n + 1, Cause: cause})
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("cannot read %s: %w", path, bare(err))
 	}

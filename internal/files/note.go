@@ -172,35 +172,59 @@ func setField(m *stillso.Memory, f field, summary *string, o Options) error {
 	if text == "" {
 		return nil
 	}
-	var err error
-	switch strings.TrimPrefix(strings.ToLower(f.key), "metadata.") {
-	case "id":
-		m.ID = text
+	key := strings.TrimPrefix(strings.ToLower(f.key), "metadata.")
+	switch key {
+	case "description", "summary", "content":
+		*summary = strings.TrimSpace(*summary + " " + text)
 	case "name":
 		if m.Name != "" { // a title came first; both are kept
 			extra(m, "title", m.Name)
 		}
 		m.Name = text
 	case "title":
-		if m.Name == "" {
-			m.Name = text
-		} else {
+		if m.Name != "" {
 			extra(m, f.key, text)
+		} else {
+			m.Name = text
 		}
-	case "description", "summary", "content":
-		*summary = strings.TrimSpace(*summary + " " + text)
 	case "type":
+		var err error
 		if m.Type, err = stillso.ParseType(text); err != nil {
 			m.Type = stillso.Fact
 			extra(m, f.key, text)
 		}
-		return nil
 	case "node_type":
 		// A rare spelling of type; "memory" is what assistants write here.
 		if t, err := stillso.ParseType(text); err == nil && m.Type == "" {
 			m.Type = t
 		}
 		extra(m, f.key, text)
+	case "status", "state":
+		setState(m, f.key, text)
+	case "id":
+		m.ID = text
+	case "superseded_by":
+		m.SupersededBy = text
+	case "why":
+		m.Why = text
+	case "originsessionid", "source_session":
+		m.SourceSession = text
+	case "tags":
+		m.Tags = f.items()
+	case "aliases":
+		m.Aliases = f.items()
+	case "related_files":
+		m.RelatedFiles = f.items()
+	default:
+		return setChecked(m, f.key, key, text, o)
+	}
+	return nil
+}
+
+// setChecked puts an entry that has a form of its own where it belongs, and what
+// we have no field for into Extra.
+func setChecked(m *stillso.Memory, written, key, text string, o Options) (err error) {
+	switch key {
 	case "scope", "namespace":
 		var n stillso.Namespace
 		if n, err = scope(text, o.Namespace); err == nil {
@@ -212,34 +236,20 @@ func setField(m *stillso.Memory, f field, summary *string, o Options) error {
 		m.UpdatedAt, err = date(text)
 	case "pinned", "resident":
 		m.Resident, err = truth(text)
-	case "superseded_by":
-		m.SupersededBy = text
-	case "status", "state":
-		return setState(m, f.key, text)
 	case "origin":
-		if o := stillso.Origin(strings.ToLower(text)); slices.Contains(stillso.Origins(), o) {
-			m.Origin = o
-			return nil
+		origin := stillso.Origin(strings.ToLower(text))
+		if !slices.Contains(stillso.Origins(), origin) {
+			return fmt.Errorf("origin %q is none of ours", text)
 		}
-		err = fmt.Errorf("origin %q is none of ours", text)
+		m.Origin = origin
 	case "priority":
 		n, bad := strconv.Atoi(text)
 		if bad != nil || n < 1 || n > 5 {
 			return fmt.Errorf("priority %q is no number from 1 to 5", text)
 		}
 		m.Priority = n
-	case "tags":
-		m.Tags = f.items()
-	case "aliases":
-		m.Aliases = f.items()
-	case "related_files":
-		m.RelatedFiles = f.items()
-	case "why":
-		m.Why = text
-	case "originsessionid", "source_session":
-		m.SourceSession = text
 	default:
-		extra(m, f.key, text)
+		extra(m, written, text)
 	}
 	return err
 }
@@ -256,7 +266,7 @@ func extra(m *stillso.Memory, key, value string) {
 
 // setState also knows the words of other tools. What they call otherwise is
 // active, with their word kept.
-func setState(m *stillso.Memory, key, text string) error {
+func setState(m *stillso.Memory, key, text string) {
 	switch s := stillso.State(strings.ToLower(text)); {
 	case slices.Contains(stillso.States(), s):
 		m.State = s
@@ -265,7 +275,6 @@ func setState(m *stillso.Memory, key, text string) error {
 	default:
 		extra(m, key, text)
 	}
-	return nil
 }
 
 // items returns the parts of a list; a single text is split at commas.

@@ -117,7 +117,7 @@ func endsSentence(runes []rune, i int, r rune) bool {
 	if i+1 >= len(runes) {
 		return true
 	}
-	return runes[i+1] == ' ' && !(r == '.' && abbreviated(runes[:i]))
+	return runes[i+1] == ' ' && (r != '.' || !abbreviated(runes[:i]))
 }
 
 // abbreviated reports whether a text ends in a word that is cut short: a single

@@ -55,11 +55,11 @@ func readExportFile(path string, o Options) (Reading, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return Reading{}, fmt.Errorf("cannot read %s: it is not a regular file; name a file", path)
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(path) //nolint:gosec // a person named it
 	if err != nil {
 		return Reading{}, fmt.Errorf("cannot read %s: %w; check its permissions", path, bare(err))
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	return ReadExport(f, path, o)
 }
 

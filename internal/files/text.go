@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,11 +42,11 @@ func readText(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("cannot read %s: it is not a regular file; name a file", path)
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(path) //nolint:gosec // a person or an import named it
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w; check its permissions", path, bare(err))
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w", path, bare(err))
@@ -96,7 +97,8 @@ func invalidUTF8(b []byte) int {
 // bare drops the operation and path from an error of package os, since our own
 // message names the path.
 func bare(err error) error {
-	if e, ok := err.(*os.PathError); ok {
+	var e *os.PathError
+	if errors.As(err, &e) {
 		return e.Err
 	}
 	return err

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -16,22 +15,22 @@ import (
 // reads it back to the same memory but for evidence, claims and file origin,
 // which only an export holds.
 func WriteMarkdown(w io.Writer, m *stillso.Memory) error {
-	out := bufio.NewWriter(w)
+	var out strings.Builder
 	put := func(key, value string) {
 		if value != "" {
-			fmt.Fprintf(out, "%s: %s\n", key, scalar(value))
+			out.WriteString(key + ": " + scalar(value) + "\n")
 		}
 	}
 	list := func(key string, values []string) {
 		if len(values) == 0 {
 			return
 		}
-		fmt.Fprintf(out, "%s:\n", key)
+		out.WriteString(key + ":\n")
 		for _, v := range values {
-			fmt.Fprintf(out, "  - %s\n", quote(v))
+			out.WriteString("  - " + quote(v) + "\n")
 		}
 	}
-	fmt.Fprintln(out, "---")
+	out.WriteString("---\n")
 	put("id", m.ID)
 	put("name", m.Name)
 	body := m.Body
@@ -66,8 +65,8 @@ func WriteMarkdown(w io.Writer, m *stillso.Memory) error {
 	for _, k := range keys {
 		put(k, m.Extra[k])
 	}
-	fmt.Fprintf(out, "---\n%s\n", strings.Trim(body, "\n"))
-	if err := out.Flush(); err != nil {
+	out.WriteString("---\n" + strings.Trim(body, "\n") + "\n")
+	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("cannot write the note: %w", bare(err))
 	}
 	return nil
@@ -82,9 +81,11 @@ func stamp(t time.Time) string {
 
 // scalar writes a value so that every reader of YAML takes it for the same text.
 func scalar(s string) string {
-	plain := len(s) > 0 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./-:", r))
-	}) && strings.TrimLeft(s, "-:.") == s && !strings.HasSuffix(s, ":")
+	odd := func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("_./-:", r)
+	}
+	plain := s != "" && !strings.ContainsFunc(s, odd) && strings.TrimLeft(s, "-:.") == s && !strings.HasSuffix(s, ":")
 	if plain {
 		return s
 	}
