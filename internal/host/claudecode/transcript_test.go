@@ -103,8 +103,14 @@ func TestWhoSpoke(t *testing.T) {
 		"thinking":     {r("assistant", "a", blocks(map[string]any{"type": "thinking", "thinking": "hm"})), nil},
 		"odd types":    {r("user", "u", 7) + r("user", "v", nil) + r("user", "w", blocks(map[string]any{"type": 1, "text": "x"})) + r("user", "z", map[string]any{"text": "x"}), nil},
 		"spaces":       {`{"type" : "user", "uuid": "u", "message": {"role": "user", "content": "spaced"}}`, []string{"user: spaced"}},
-		"glued rows":   {strings.TrimSpace(r("user", "u", "a")) + r("user", "v", "b"), []string{"user: a", "user: b"}},
-		"repeated":     {r("user", "u", "a") + r("assistant", "a", "b") + r("user", "u", "a") + r("assistant", "a", "b"), []string{"user: a", "assistant: b"}},
+		"line ends":    {"\ufeff" + strings.ReplaceAll(r("user", "u", "a")+"\n"+r("user", "v", "b"), "\n", "\r\n"), []string{"user: a", "user: b"}},
+		"NULs":         {"\x00\x00" + strings.TrimSpace(r("user", "u", "a")) + "\x00\n" + r("user", "v", "b"), []string{"user: a", "user: b"}},
+		"two sessions": {
+			r("assistant", "a1", blocks(textBlock("x1")), "id", "m") + r("assistant", "b1", blocks(textBlock("y1")), "id", "n", "sessionId", "S2") + r("assistant", "a2", blocks(textBlock("x2")), "id", "m"),
+			[]string{"assistant: x1", "assistant: y1", "assistant: x2"},
+		},
+		"glued rows": {strings.TrimSpace(r("user", "u", "a")) + r("user", "v", "b"), []string{"user: a", "user: b"}},
+		"repeated":   {r("user", "u", "a") + r("assistant", "a", "b") + r("user", "u", "a") + r("assistant", "a", "b"), []string{"user: a", "assistant: b"}},
 		"one message": {
 			r("assistant", "a1", blocks(textBlock("First.")), "id", "m") + r("assistant", "a2", blocks(use("Read", map[string]any{"file_path": "/x"})), "id", "m") + r("assistant", "a3", blocks(textBlock("Second.")), "id", "m") +
 				r("assistant", "a4", blocks(textBlock("Other.")), "id", "n"),
