@@ -173,7 +173,9 @@ func (r *caseRun) prepare(c caseFile) {
 		r.t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"config", "user.email", "a@example.test"}, {"config", "user.name", "t"},
+		{"init", "-q", "-b", "main"},
+		{"config", "user.email", "a@example.test"},
+		{"config", "user.name", "t"},
 		{"commit", "-q", "--allow-empty", "-m", "init"},
 	} {
 		if o := r.run(proj, nil, "git", args...); o.exit != 0 {

@@ -21,7 +21,7 @@ import (
 )
 
 func (r *caseRun) database() (*sql.DB, error) {
-	return sql.Open("sqlite", "file:"+(filepath.Join(r.storeHome(""), "store.db"))+"?_pragma=busy_timeout(10000)")
+	return sql.Open("sqlite", "file:"+filepath.Join(r.storeHome(""), "store.db")+"?_pragma=busy_timeout(10000)")
 }
 
 // doLock lets another process hold the write lock of the store.

@@ -35,8 +35,10 @@ func TestExportBadLines(t *testing.T) {
 	if d := cmp.Diff([]string{"one", "three", "last"}, got); d != "" {
 		t.Error(d)
 	}
-	for i, want := range []string{"line 3: it is cut off", "line 4: it is a JSON array", "line 5: it has no content", "line 6: it is not valid UTF-8",
-		"line 8: the id A stands twice", "line 9: field priority", "line 10: it has more than 4 MB"} {
+	for i, want := range []string{
+		"line 3: it is cut off", "line 4: it is a JSON array", "line 5: it has no content", "line 6: it is not valid UTF-8",
+		"line 8: the id A stands twice", "line 9: field priority", "line 10: it has more than 4 MB",
+	} {
 		if i >= len(problems) || !strings.Contains(problems[i], want) {
 			t.Errorf("problem %d of %q, want %q", i, problems, want)
 		}

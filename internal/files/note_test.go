@@ -26,7 +26,8 @@ func TestFrontMatter(t *testing.T) {
 		want         map[string]string
 	}{
 		{"both spellings", "type: rule\nmetadata:\n  node_type: memory\n  type: feedback", map[string]string{
-			"type": "rule", "metadata": "", "metadata.node_type": "memory", "metadata.type": "feedback"}},
+			"type": "rule", "metadata": "", "metadata.node_type": "memory", "metadata.type": "feedback",
+		}},
 		{"quoted with escapes", `a: "say \"no\": \\ now \u00e9 \n next"`, map[string]string{"a": "say \"no\": \\ now é \n next"}},
 		{"single quotes", "a: 'it''s so' # why", map[string]string{"a": "it's so"}},
 		{"quoted over lines", "a: \"one\n  two\n\n  three\"\nb: x", map[string]string{"a": "one two  three", "b": "x"}},
@@ -68,20 +69,26 @@ func TestMarkdown(t *testing.T) {
 		{
 			"short text is content",
 			"---\nid: N1\ntitle: \"Billing reviews\"\ntype: rule\nscope: project\ncreated: 2026-02-10T09:00:00Z\n---\nRun it in the main session.\n",
-			stillso.Memory{ID: "N1", Name: "Billing reviews", Type: stillso.Constraint, Namespace: "project/p1", Content: "Run it in the main session.",
-				CreatedAt: time.Date(2026, 2, 10, 9, 0, 0, 0, time.UTC), State: stillso.Active, Origin: stillso.FromImport},
+			stillso.Memory{
+				ID: "N1", Name: "Billing reviews", Type: stillso.Constraint, Namespace: "project/p1", Content: "Run it in the main session.",
+				CreatedAt: time.Date(2026, 2, 10, 9, 0, 0, 0, time.UTC), State: stillso.Active, Origin: stillso.FromImport,
+			},
 		},
 		{
 			"user scope, pinned, superseded, unknown keys",
 			"---\nid: N2\ntype: decision\nscope: user\npinned: true\nsuperseded_by: N3\nteam-lead: nobody\n---\nUse tabs.\n",
-			stillso.Memory{ID: "N2", Type: stillso.Decision, Namespace: "user", Resident: true, SupersededBy: "N3", State: stillso.Superseded,
-				Content: "Use tabs.", Extra: map[string]string{"team-lead": "nobody"}},
+			stillso.Memory{
+				ID: "N2", Type: stillso.Decision, Namespace: "user", Resident: true, SupersededBy: "N3", State: stillso.Superseded,
+				Content: "Use tabs.", Extra: map[string]string{"team-lead": "nobody"},
+			},
 		},
 		{
 			"auto-memory, new spelling",
 			"---\nname: git-push-hang\ndescription: \"Push hangs: use SSH.\"\nmetadata: \n  node_type: memory\n  type: feedback\n  originSessionId: S9\n  modified: 2026-02-01T10:00:00.5Z\n---\n\nLong text. See [[other-note]].\n\nMore.\n",
-			stillso.Memory{Name: "git-push-hang", Type: stillso.Preference, Content: "Push hangs: use SSH.", Body: "Long text. See [[other-note]].\n\nMore.",
-				SourceSession: "S9", UpdatedAt: time.Date(2026, 2, 1, 10, 0, 0, 5e8, time.UTC), Extra: map[string]string{"metadata.node_type": "memory"}},
+			stillso.Memory{
+				Name: "git-push-hang", Type: stillso.Preference, Content: "Push hangs: use SSH.", Body: "Long text. See [[other-note]].\n\nMore.",
+				SourceSession: "S9", UpdatedAt: time.Date(2026, 2, 1, 10, 0, 0, 5e8, time.UTC), Extra: map[string]string{"metadata.node_type": "memory"},
+			},
 		},
 		{
 			"auto-memory, old spelling",
@@ -96,8 +103,10 @@ func TestMarkdown(t *testing.T) {
 		{
 			"words that are none of ours are kept",
 			"---\ncreated: last week\ntype: insight\nstatus: done\npriority: high\nscope: backend\n---\nText.\n",
-			stillso.Memory{Type: stillso.Fact, State: stillso.Active, Priority: 3, Namespace: "project/p1", Content: "Text.",
-				Extra: map[string]string{"created": "last week", "type": "insight", "status": "done", "priority": "high", "scope": "backend"}},
+			stillso.Memory{
+				Type: stillso.Fact, State: stillso.Active, Priority: 3, Namespace: "project/p1", Content: "Text.",
+				Extra: map[string]string{"created": "last week", "type": "insight", "status": "done", "priority": "high", "scope": "backend"},
+			},
 		},
 		{"chinese sentences", "一。二！三？四。", stillso.Memory{Content: "一。二！三？", Body: "一。二！三？四。"}},
 		{"only code", "```\nmake golden\n```\n", stillso.Memory{Content: "make golden", Body: "```\nmake golden\n```"}},
