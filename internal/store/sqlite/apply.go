@@ -23,7 +23,7 @@ func (s *Store) Apply(ctx context.Context, changes ...stillso.Change) ([]stillso
 		}
 	}
 	var out []stillso.Change
-	err := s.update(ctx, s.write, func(tx *sql.Tx) error {
+	err := s.update(ctx, s.write, func(tx *txn) error {
 		w, err := s.newWriter(ctx, tx)
 		if err != nil {
 			return err
@@ -57,12 +57,12 @@ func (s *Store) publish(ctx context.Context) error {
 
 // writer applies changes in one transaction.
 type writer struct {
-	tx   *sql.Tx
+	tx   *txn
 	seq  int64
 	prev [hashSize]byte
 }
 
-func (s *Store) newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
+func (s *Store) newWriter(ctx context.Context, tx *txn) (*writer, error) {
 	seq, prev, err := s.dbHead(ctx, tx)
 	return &writer{tx: tx, seq: seq, prev: prev}, err
 }
@@ -247,7 +247,7 @@ func (w *writer) resolve(ctx context.Context, c stillso.Change) error {
 	return setOutcome(ctx, w.tx, c.Resolves, c.Outcome)
 }
 
-func outcomeOf(ctx context.Context, tx *sql.Tx, id string) (now stillso.Outcome, err error) {
+func outcomeOf(ctx context.Context, tx *txn, id string) (now stillso.Outcome, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT outcome FROM journal WHERE id = ?", id).Scan(&now)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: no change %s in the journal", stillso.ErrNotFound, id)
@@ -255,7 +255,7 @@ func outcomeOf(ctx context.Context, tx *sql.Tx, id string) (now stillso.Outcome,
 	return now, err
 }
 
-func setOutcome(ctx context.Context, tx *sql.Tx, id string, now stillso.Outcome) error {
+func setOutcome(ctx context.Context, tx *txn, id string, now stillso.Outcome) error {
 	_, err := tx.ExecContext(ctx, "UPDATE journal SET outcome = ? WHERE id = ?", now, id)
 	return err
 }
@@ -264,7 +264,7 @@ func setOutcome(ctx context.Context, tx *sql.Tx, id string, now stillso.Outcome)
 // that was accepted, the change that accepted it is taken back.
 func (s *Store) Undo(ctx context.Context, changeID string, by stillso.Actor, at time.Time) (stillso.Change, error) {
 	var out stillso.Change
-	err := s.update(ctx, s.write, func(tx *sql.Tx) error {
+	err := s.update(ctx, s.write, func(tx *txn) error {
 		w, err := s.newWriter(ctx, tx)
 		if err != nil {
 			return err

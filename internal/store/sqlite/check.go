@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,7 +93,7 @@ func (c *checker) add(format string, a ...any) {
 }
 
 func (c *checker) database(ctx context.Context) error {
-	return c.s.view(ctx, func(tx *sql.Tx) error {
+	return c.s.view(ctx, func(tx *txn) error {
 		for _, q := range []string{"PRAGMA integrity_check(20)", "SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 20"} {
 			rows, err := tx.QueryContext(ctx, q)
 			if err != nil {
@@ -120,7 +119,7 @@ func (c *checker) database(ctx context.Context) error {
 // index checks the full-text index in itself and against the rows that it is of.
 func (c *checker) index(ctx context.Context) error {
 	if !c.s.readOnly {
-		err := c.s.update(ctx, c.s.write, func(tx *sql.Tx) error {
+		err := c.s.update(ctx, c.s.write, func(tx *txn) error {
 			for _, table := range []string{"memories_fts", "turns_fts"} {
 				if _, err := tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES ('integrity-check')", table, table)); err != nil {
 					return err
@@ -132,7 +131,7 @@ func (c *checker) index(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.s.view(ctx, func(tx *sql.Tx) error {
+	return c.s.view(ctx, func(tx *txn) error {
 		for _, q := range []struct{ query, what string }{
 			{"SELECT count(*) FROM memories WHERE n NOT IN (SELECT id FROM memories_fts_docsize)", "%d memories are not in the full-text index"},
 			{"SELECT count(*) FROM memories_fts_docsize WHERE id NOT IN (SELECT n FROM memories)", "%d rows of the full-text index are of no memory"},
@@ -158,17 +157,17 @@ func (c *checker) words(ctx context.Context) error {
 	}
 	for _, x := range []struct {
 		table string
-		each  func(context.Context, *sql.Tx, func(lines ...string)) error
+		each  func(context.Context, *txn, func(lines ...string)) error
 	}{
 		{"memories_fts", memoryLines},
 		{"turns_fts", turnLines},
 	} {
 		want := vocabulary{}
-		if err := c.s.view(ctx, func(tx *sql.Tx) error { return x.each(ctx, tx, want.add) }); err != nil {
+		if err := c.s.view(ctx, func(tx *txn) error { return x.each(ctx, tx, want.add) }); err != nil {
 			return err
 		}
 		wrong := 0
-		err := c.s.update(ctx, c.s.write, func(tx *sql.Tx) error {
+		err := c.s.update(ctx, c.s.write, func(tx *txn) error {
 			if _, err := tx.ExecContext(ctx, "CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, "+x.table+", row)"); err != nil {
 				return err
 			}
@@ -205,7 +204,7 @@ func (v vocabulary) add(lines ...string) {
 }
 
 // compare returns how many terms are counted otherwise in the index.
-func (v vocabulary) compare(ctx context.Context, tx *sql.Tx) (wrong int, err error) {
+func (v vocabulary) compare(ctx context.Context, tx *txn) (wrong int, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT term, doc, cnt FROM temp.words")
 	if err != nil {
 		return 0, err
@@ -227,7 +226,7 @@ func (v vocabulary) compare(ctx context.Context, tx *sql.Tx) (wrong int, err err
 	return max(wrong, len(v)-found), rows.Err()
 }
 
-func memoryLines(ctx context.Context, tx *sql.Tx, f func(lines ...string)) error {
+func memoryLines(ctx context.Context, tx *txn, f func(lines ...string)) error {
 	return eachMemory(ctx, tx, func(_ int64, m *stillso.Memory) error {
 		l := indexed(m)
 		f(l[:]...)
@@ -235,7 +234,7 @@ func memoryLines(ctx context.Context, tx *sql.Tx, f func(lines ...string)) error
 	})
 }
 
-func turnLines(ctx context.Context, tx *sql.Tx, f func(lines ...string)) error {
+func turnLines(ctx context.Context, tx *txn, f func(lines ...string)) error {
 	return eachTurn(ctx, tx, func(_ int64, who stillso.Speaker, text string) error {
 		said, answered := turnIndexed(who, text)
 		f(said, answered)
@@ -254,7 +253,7 @@ func (c *checker) journal(ctx context.Context) error {
 	c.fold = map[string][hashSize]byte{}
 	c.erased = map[[2]int64]bool{}
 	var list []history
-	err := c.s.view(ctx, func(tx *sql.Tx) error {
+	err := c.s.view(ctx, func(tx *txn) error {
 		prev := c.s.genesis
 		return c.s.entries(ctx, tx, 0, func(e *entry, now stillso.Outcome) error {
 			if e.prev != prev {

@@ -67,7 +67,7 @@ func (s *Store) writeHead(h *head) error {
 }
 
 // dbHead returns number and hash of the last change in the database.
-func (s *Store) dbHead(ctx context.Context, tx *sql.Tx) (seq int64, hash [hashSize]byte, err error) {
+func (s *Store) dbHead(ctx context.Context, tx *txn) (seq int64, hash [hashSize]byte, err error) {
 	var b []byte
 	err = tx.QueryRowContext(ctx, "SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").Scan(&seq, &b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -81,7 +81,7 @@ func (s *Store) dbHead(ctx context.Context, tx *sql.Tx) (seq int64, hash [hashSi
 }
 
 // hashAt returns the hash of change seq.
-func (s *Store) hashAt(ctx context.Context, tx *sql.Tx, seq int64) (hash [hashSize]byte, err error) {
+func (s *Store) hashAt(ctx context.Context, tx *txn, seq int64) (hash [hashSize]byte, err error) {
 	if seq == 0 {
 		return s.genesis, nil
 	}
@@ -97,7 +97,7 @@ func (s *Store) hashAt(ctx context.Context, tx *sql.Tx, seq int64) (hash [hashSi
 // agree reports an error unless the database holds the change at h. The
 // database may be ahead of h, never behind: then it was emptied, replaced by an
 // older copy, or has lost its log.
-func (s *Store) agree(ctx context.Context, tx *sql.Tx, h *head) error {
+func (s *Store) agree(ctx context.Context, tx *txn, h *head) error {
 	if h.instance != s.instance {
 		return damaged("%s is the database of another store", dbFile)
 	}

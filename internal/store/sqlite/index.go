@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 
 	"stillso"
@@ -21,7 +20,7 @@ func analysis() string {
 // refreshIndex builds the full-text indexes anew if another analysis made them.
 // The caller holds the lock file.
 func (s *Store) refreshIndex(ctx context.Context) error {
-	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+	return s.update(ctx, s.write, func(tx *txn) error {
 		now, err := meta(ctx, tx, "terms")
 		if err != nil || now == analysis() {
 			return err
@@ -31,7 +30,7 @@ func (s *Store) refreshIndex(ctx context.Context) error {
 }
 
 // reindex builds the full-text indexes from the texts.
-func reindex(ctx context.Context, tx *sql.Tx) error {
+func reindex(ctx context.Context, tx *txn) error {
 	for _, q := range []string{
 		"INSERT INTO memories_fts (memories_fts) VALUES ('delete-all')",
 		"INSERT INTO turns_fts (turns_fts) VALUES ('delete-all')",
@@ -50,15 +49,15 @@ func reindex(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-func reindexMemories(ctx context.Context, tx *sql.Tx) error {
+func reindexMemories(ctx context.Context, tx *txn) error {
 	return eachMemory(ctx, tx, func(n int64, m *stillso.Memory) error { return indexMemory(ctx, tx, n, m) })
 }
 
-func reindexTurns(ctx context.Context, tx *sql.Tx) error {
+func reindexTurns(ctx context.Context, tx *txn) error {
 	return eachTurn(ctx, tx, func(n int64, who stillso.Speaker, text string) error { return indexTurn(ctx, tx, n, who, text) })
 }
 
-func eachMemory(ctx context.Context, tx *sql.Tx, f func(n int64, m *stillso.Memory) error) error {
+func eachMemory(ctx context.Context, tx *txn, f func(n int64, m *stillso.Memory) error) error {
 	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+", m.n FROM memories m")
 	if err != nil {
 		return err
@@ -77,7 +76,7 @@ func eachMemory(ctx context.Context, tx *sql.Tx, f func(n int64, m *stillso.Memo
 	return rows.Err()
 }
 
-func eachTurn(ctx context.Context, tx *sql.Tx, f func(n int64, who stillso.Speaker, text string) error) error {
+func eachTurn(ctx context.Context, tx *txn, f func(n int64, who stillso.Speaker, text string) error) error {
 	rows, err := tx.QueryContext(ctx, "SELECT n, speaker, text FROM turns")
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func null(s string) any {
 }
 
 // writeEntry adds a row to the journal.
-func writeEntry(ctx context.Context, tx *sql.Tx, e *entry) error {
+func writeEntry(ctx context.Context, tx *txn, e *entry) error {
 	c := &e.core
 	_, err := tx.ExecContext(ctx, `INSERT INTO journal (seq, id, outcome, verb, actor, batch, undoes, resolves, at, core, hash)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -57,7 +57,7 @@ func writeEntry(ctx context.Context, tx *sql.Tx, e *entry) error {
 
 // entries calls f for every row of the journal after seq, oldest first, with the
 // outcome that it has now. It does not check them.
-func (s *Store) entries(ctx context.Context, tx *sql.Tx, after int64, f func(*entry, stillso.Outcome) error) error {
+func (s *Store) entries(ctx context.Context, tx *txn, after int64, f func(*entry, stillso.Outcome) error) error {
 	prev, err := s.hashAt(ctx, tx, after)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Store) entries(ctx context.Context, tx *sql.Tx, after int64, f func(*en
 }
 
 // readEntries reads rows of the journal; prev is not set.
-func readEntries(ctx context.Context, tx *sql.Tx, where string, args []any, order string, f func(*entry, stillso.Outcome) error) error {
+func readEntries(ctx context.Context, tx *txn, where string, args []any, order string, f func(*entry, stillso.Outcome) error) error {
 	rows, err := tx.QueryContext(ctx, `SELECT j.seq, j.outcome, j.core, j.hash, p.part, p.salt, p.body, p.hash
 		FROM journal j LEFT JOIN journal_parts p ON p.seq = j.seq WHERE `+where+" "+order, args...)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Store) Journal(ctx context.Context, f stillso.JournalFilter) ([]stillso
 		limit = f.Limit
 	}
 	var out []stillso.Change
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.view(ctx, func(tx *txn) error {
 		out = nil
 		last := int64(0)
 		where := fmt.Sprintf("j.seq IN (SELECT seq FROM journal WHERE %s ORDER BY seq %s LIMIT %d)", w.sql(), order, limit)

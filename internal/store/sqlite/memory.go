@@ -57,7 +57,7 @@ func scanMemory(row scanner, more ...any) (*stillso.Memory, int64, error) {
 }
 
 // readMemory returns the memory with this id, or nil and ErrNotFound.
-func readMemory(ctx context.Context, tx *sql.Tx, id string) (*stillso.Memory, error) {
+func readMemory(ctx context.Context, tx *txn, id string) (*stillso.Memory, error) {
 	m, _, err := scanMemory(tx.QueryRowContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: no memory %s", stillso.ErrNotFound, id)
@@ -100,7 +100,8 @@ func (w *writer) putMemory(ctx context.Context, seq int64, m *stillso.Memory) er
 			return err
 		}
 	}
-	return indexMemory(ctx, w.tx, n, m)
+	w.tx.memories[n] = m
+	return nil
 }
 
 // indexed returns the terms of m as the columns of the full-text index: name,
@@ -113,7 +114,7 @@ func indexed(m *stillso.Memory) [5]string {
 }
 
 // indexMemory enters m into the full-text index, in the place of what was there.
-func indexMemory(ctx context.Context, tx *sql.Tx, n int64, m *stillso.Memory) error {
+func indexMemory(ctx context.Context, tx *txn, n int64, m *stillso.Memory) error {
 	l := indexed(m)
 	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO memories_fts (rowid, name, aliases, content, body, tags) VALUES (?, ?, ?, ?, ?, ?)",
 		n, l[0], l[1], l[2], l[3], l[4])
@@ -126,13 +127,13 @@ func (w *writer) removeMemory(ctx context.Context, id string) error {
 	if err := w.tx.QueryRowContext(ctx, "DELETE FROM memories WHERE id = ? RETURNING n", id).Scan(&n); err != nil {
 		return err
 	}
-	_, err := w.tx.ExecContext(ctx, "DELETE FROM memories_fts WHERE rowid = ?", n)
-	return err
+	w.tx.memories[n] = nil
+	return nil
 }
 
 // Memory returns one memory in any state, by id.
 func (s *Store) Memory(ctx context.Context, id string) (m *stillso.Memory, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		m, err = readMemory(ctx, tx, id)
 		return err
 	})
@@ -175,10 +176,10 @@ func (s *Store) Memories(ctx context.Context, f stillso.Filter) ([]*stillso.Memo
 		limit = f.Limit
 	}
 	var out []*stillso.Memory
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.view(ctx, func(tx *txn) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE "+w.sql()+
-			" ORDER BY m.updated_at DESC, m.seq DESC, m.id LIMIT "+strconv.Itoa(limit), w.args...)
+			" ORDER BY m.updated_at DESC, m.seq DESC, m.id DESC LIMIT "+strconv.Itoa(limit), w.args...)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (s *Store) Memories(ctx context.Context, f stillso.Filter) ([]*stillso.Memo
 
 // complete reports damage unless another index than the one that was read by
 // knows of n memories as well.
-func complete(ctx context.Context, tx *sql.Tx, index string, n int) error {
+func complete(ctx context.Context, tx *txn, index string, n int) error {
 	var all int
 	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM memories INDEXED BY "+index).Scan(&all)
 	if err == nil && all != n {
@@ -232,7 +233,7 @@ func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory,
 		return ext, explain(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	if ext.Seq, _, err = s.dbHead(ctx, tx); err != nil {
+	if ext.Seq, _, err = s.dbHead(ctx, newTxn(tx)); err != nil {
 		return ext, err
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE m.seq > ? ORDER BY m.seq, m.id", after)
@@ -255,7 +256,7 @@ func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory,
 		return ext, explain(err)
 	}
 	if after == 0 {
-		return ext, complete(ctx, tx, "memories_updated", count)
+		return ext, complete(ctx, newTxn(tx), "memories_updated", count)
 	}
 	gone, err := tx.QueryContext(ctx, `SELECT DISTINCT p.memory FROM journal_parts p
 		WHERE p.seq > ? AND p.part > 0 AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.id = p.memory)`, after)
@@ -275,7 +276,7 @@ func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory,
 
 // Seq returns the number of the last change in the journal, 0 if there is none.
 func (s *Store) Seq(ctx context.Context) (seq int64, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		seq, _, err = s.dbHead(ctx, tx)
 		return err
 	})

@@ -93,7 +93,7 @@ func (s *Store) migrateStep(ctx context.Context, step migration) error {
 		return explain(err)
 	}
 	if step.number == 1 {
-		if err := begin(ctx, tx); err != nil {
+		if err := begin(ctx, newTxn(tx)); err != nil {
 			return explain(err)
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Store) migrateStep(ctx context.Context, step migration) error {
 }
 
 // begin gives a new database its identity.
-func begin(ctx context.Context, tx *sql.Tx) error {
+func begin(ctx context.Context, tx *txn) error {
 	id, err := newInstance()
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func remove(path string) error {
 }
 
 // mayWrite stops a writer that a newer version has shut out since it opened.
-func (s *Store) mayWrite(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) mayWrite(ctx context.Context, tx *txn) error {
 	least, err := metaNumber(ctx, tx, "min_writer")
 	if err == nil && least > s.version() {
 		err = fmt.Errorf("%w: version %d of the format is needed to write, this program has %d; update stillso",
@@ -167,7 +167,7 @@ func (s *Store) mayWrite(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-func meta(ctx context.Context, tx *sql.Tx, key string) (string, error) {
+func meta(ctx context.Context, tx *txn, key string) (string, error) {
 	var v string
 	err := tx.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -176,7 +176,7 @@ func meta(ctx context.Context, tx *sql.Tx, key string) (string, error) {
 	return v, scanned(err)
 }
 
-func metaNumber(ctx context.Context, tx *sql.Tx, key string) (int, error) {
+func metaNumber(ctx context.Context, tx *txn, key string) (int, error) {
 	v, err := meta(ctx, tx, key)
 	if err != nil {
 		return 0, err

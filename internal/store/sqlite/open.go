@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func (s *Store) ready(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	done := false
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		version, err := s.identify(ctx, tx)
 		if err != nil || version < s.version() {
 			return err
@@ -86,7 +85,7 @@ func (s *Store) attach(h *head) error {
 
 // identify checks that the database is a store and returns its version, 0 if it
 // has not been begun.
-func (s *Store) identify(ctx context.Context, tx *sql.Tx) (int, error) {
+func (s *Store) identify(ctx context.Context, tx *txn) (int, error) {
 	var app, version int
 	if err := tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
 		return 0, explain(err)
@@ -151,7 +150,7 @@ func (s *Store) settle(ctx context.Context) error {
 		return err
 	}
 	version := 0
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		version, err = s.identify(ctx, tx)
 		return err
 	})
@@ -165,7 +164,7 @@ func (s *Store) settle(ctx context.Context) error {
 		if err := s.migrate(ctx, version); err != nil {
 			return err
 		}
-		if err := s.view(ctx, func(tx *sql.Tx) error { _, err := s.identify(ctx, tx); return err }); err != nil {
+		if err := s.view(ctx, func(tx *txn) error { _, err := s.identify(ctx, tx); return err }); err != nil {
 			return err
 		}
 	}
@@ -203,7 +202,7 @@ func (s *Store) prepareRead(ctx context.Context) error {
 	if err := s.connect(path, immutable); err != nil {
 		return err
 	}
-	return s.view(ctx, func(tx *sql.Tx) error {
+	return s.view(ctx, func(tx *txn) error {
 		version, err := s.identify(ctx, tx)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,7 +41,7 @@ func (s *Store) Purge(ctx context.Context, id string, by stillso.Actor, at time.
 		if err := s.catchUp(ctx); err != nil {
 			return err
 		}
-		err := s.update(ctx, s.write, func(tx *sql.Tx) error {
+		err := s.update(ctx, s.write, func(tx *txn) error {
 			w, err := s.newWriter(ctx, tx)
 			if err != nil {
 				return err
@@ -203,7 +202,7 @@ func (w *writer) eraseTurns(ctx context.Context, texts, turns []string) (int64, 
 // scrub removes what was erased from everywhere but the live rows. Until it is
 // through, the meta key scrub says that it is due.
 func (s *Store) scrub(ctx context.Context) error {
-	if err := s.view(ctx, func(tx *sql.Tx) error { return s.rewriteSegments(ctx, tx) }); err != nil {
+	if err := s.view(ctx, func(tx *txn) error { return s.rewriteSegments(ctx, tx) }); err != nil {
 		return fmt.Errorf("rewrite the journal segments: %w", err)
 	}
 	for _, pattern := range []string{backupDir, dbFile + ".corrupt-*", journalDir + ".corrupt-*", headFile + ".new-*", repairDir} {
@@ -237,7 +236,7 @@ func (s *Store) scrub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+	return s.update(ctx, s.write, func(tx *txn) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM meta WHERE key = 'scrub'")
 		return err
 	})
@@ -247,7 +246,7 @@ func (s *Store) scrub(ctx context.Context) error {
 // A reader that is in the way is left alone: the next open tries again.
 func (s *Store) finishPurge(ctx context.Context) error {
 	due := false
-	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+	err := s.view(ctx, func(tx *txn) (err error) {
 		due, err = scrubDue(ctx, tx)
 		return err
 	})
@@ -260,7 +259,7 @@ func (s *Store) finishPurge(ctx context.Context) error {
 	return nil
 }
 
-func scrubDue(ctx context.Context, tx *sql.Tx) (due bool, err error) {
+func scrubDue(ctx context.Context, tx *txn) (due bool, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'scrub')").Scan(&due)
 	return due, err
 }

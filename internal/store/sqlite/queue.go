@@ -13,7 +13,7 @@ import (
 
 // Enqueue adds items; one whose Kind and Key wait already is dropped.
 func (s *Store) Enqueue(ctx context.Context, items ...stillso.QueueItem) error {
-	err := s.update(ctx, s.write, func(tx *sql.Tx) error {
+	err := s.update(ctx, s.write, func(tx *txn) error {
 		for _, it := range items {
 			text, err := json.Marshal(it.Payload)
 			if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (out []st
 	if limit <= 0 {
 		limit = -1
 	}
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, `SELECT id, kind, key, payload, at, attempts, not_before, last_error FROM queue
 			WHERE not_before IS NULL OR not_before <= ? ORDER BY at, id LIMIT ?`, now.UnixMicro(), limit)
@@ -73,7 +73,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (out []st
 
 // Finish removes an item; one that is gone already is fine.
 func (s *Store) Finish(ctx context.Context, id int64) error {
-	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+	return s.update(ctx, s.write, func(tx *txn) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM queue WHERE id = ?", id)
 		return err
 	})
@@ -81,7 +81,7 @@ func (s *Store) Finish(ctx context.Context, id int64) error {
 
 // Postpone counts a failure and sets when to retry.
 func (s *Store) Postpone(ctx context.Context, id int64, until time.Time, cause string) error {
-	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+	return s.update(ctx, s.write, func(tx *txn) error {
 		r, err := tx.ExecContext(ctx, "UPDATE queue SET attempts = attempts + 1, not_before = ?, last_error = ? WHERE id = ?",
 			micros(until), cause, id)
 		if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) Postpone(ctx context.Context, id int64, until time.Time, cause s
 // AddReceipts stores drained receipts. The same receipt is stored once, so a
 // spool file may be drained again after a crash.
 func (s *Store) AddReceipts(ctx context.Context, list []stillso.Receipt) error {
-	err := s.update(ctx, s.light, func(tx *sql.Tx) error {
+	err := s.update(ctx, s.light, func(tx *txn) error {
 		for _, r := range list {
 			r.At = utc(r.At)
 			text, err := json.Marshal(r)
@@ -134,7 +134,7 @@ func (s *Store) AddUsage(ctx context.Context, u stillso.Usage) error {
 	if err != nil {
 		return fmt.Errorf("book a model call: %w", err)
 	}
-	return s.update(ctx, s.light, func(tx *sql.Tx) error {
+	return s.update(ctx, s.light, func(tx *txn) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO usage (at, payload) VALUES (?, ?)", micros(u.At), string(text))
 		return err
 	})

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,7 +122,7 @@ func (r *repairer) openOld(ctx context.Context) error {
 	if err := s.connect(path, false); err != nil {
 		return err
 	}
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.view(ctx, func(tx *txn) error {
 		version, err := s.identify(ctx, tx)
 		if err == nil && version == 0 {
 			err = damaged("it is empty")
@@ -165,7 +164,7 @@ func (r *repairer) collect(ctx context.Context) error {
 	}
 	if r.old != nil && (r.instance == "" || r.instance == r.old.instance) {
 		r.instance = r.old.instance
-		err := r.old.view(ctx, func(tx *sql.Tx) error { return r.readJournal(ctx, tx, bySeq) })
+		err := r.old.view(ctx, func(tx *txn) error { return r.readJournal(ctx, tx, bySeq) })
 		if err != nil && !errors.Is(err, stillso.ErrDamaged) {
 			return err
 		}
@@ -270,7 +269,7 @@ func cutLine(b []byte) (text, rest []byte) {
 
 // readJournal adds the changes that no segment has, as far as the rows can be
 // read and are what was written: all at once, and behind damage one by one.
-func (r *repairer) readJournal(ctx context.Context, tx *sql.Tx, bySeq map[int64]*entry) error {
+func (r *repairer) readJournal(ctx context.Context, tx *txn, bySeq map[int64]*entry) error {
 	found := func(e *entry, _ stillso.Outcome) error {
 		if bySeq[e.core.Seq] != nil {
 			return nil
@@ -336,7 +335,7 @@ func (r *repairer) build(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.update(ctx, s.write, func(tx *sql.Tx) error {
+	err = s.update(ctx, s.write, func(tx *txn) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE meta SET value = ? WHERE key = 'instance'", r.instance); err != nil {
 			return err
 		}
@@ -362,7 +361,7 @@ func (r *repairer) build(ctx context.Context) (*Store, error) {
 }
 
 // restore writes the journal and the memories that it leads to.
-func (r *repairer) restore(ctx context.Context, tx *sql.Tx) error {
+func (r *repairer) restore(ctx context.Context, tx *txn) error {
 	type stored struct {
 		m   *stillso.Memory
 		seq int64

@@ -58,9 +58,9 @@ func view(t testing.TB, s *Store) (string, error) {
 // that Check does not see; or that Repair cannot make good from the segments.
 func TestCorruption(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "good")
-	fill(t, good, 100)
+	fill(t, good, 60)
 	other := filepath.Join(t.TempDir(), "other")
-	fill(t, other, 100)
+	fill(t, other, 60)
 	older := filepath.Join(t.TempDir(), "older")
 	copyTree(t, good, older)
 	s := openTest(t, good)
@@ -100,7 +100,7 @@ func TestCorruption(t *testing.T) {
 		"garbage log": func(dir string) { put(t, dir, dbFile+"-wal", overwrite(make([]byte, 8192), 0, 8192, rng)) },
 		"old index":   func(dir string) { put(t, dir, dbFile+"-shm", overwrite(make([]byte, 32768), 0, 32768, rng)) },
 	}
-	n := rounds("STILLSO_DAMAGES", 60)
+	n := rounds("STILLSO_DAMAGES", 50)
 	for i := range n {
 		page, size := rng.IntN(pages), 4096
 		if i%2 == 1 {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 )
@@ -23,7 +22,7 @@ func salvaged() []struct{ table, columns, key string } {
 
 // salvage copies what can be read of the damaged database: from both ends of
 // each table up to the first damage.
-func (r *repairer) salvage(ctx context.Context, tx *sql.Tx) error {
+func (r *repairer) salvage(ctx context.Context, tx *txn) error {
 	for _, t := range salvaged() {
 		var broken error
 		for _, order := range []string{"", " DESC"} {
@@ -48,7 +47,7 @@ func (r *repairer) salvage(ctx context.Context, tx *sql.Tx) error {
 
 // copyRows copies rows in the given order until one cannot be read; broken says
 // why it stopped, err that the new store could not be written.
-func (r *repairer) copyRows(ctx context.Context, tx *sql.Tx, table, columns, order string) (broken, err error) {
+func (r *repairer) copyRows(ctx context.Context, tx *txn, table, columns, order string) (broken, err error) {
 	rows, broken := r.old.read.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", columns, table, order))
 	if broken != nil {
 		return broken, nil

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func (s *Store) Search(ctx context.Context, q stillso.TextQuery) ([]stillso.Foun
 		q.Limit = defaultLimit
 	}
 	var out []stillso.Found
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.view(ctx, func(tx *txn) error {
 		var err error
 		if out, err = searchMemories(ctx, tx, q, asked); err != nil || !q.Turns {
 			return err
@@ -82,7 +81,7 @@ func (s *Store) Search(ctx context.Context, q stillso.TextQuery) ([]stillso.Foun
 	return out[:min(len(out), q.Limit)], nil
 }
 
-func searchMemories(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked []string) ([]stillso.Found, error) {
+func searchMemories(ctx context.Context, tx *txn, q stillso.TextQuery, asked []string) ([]stillso.Found, error) {
 	w := where(q.Filter)
 	w.add("memories_fts MATCH ?", match(asked))
 	// The rows are chosen before their text is read.
@@ -90,8 +89,8 @@ func searchMemories(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked 
 			SELECT m.n AS n, -%s * CASE WHEN m.state IN ('superseded', 'retired') THEN %g ELSE 1 END AS score,
 				m.updated_at AS updated, m.seq AS seq, m.id AS id
 			FROM memories_fts JOIN memories m ON m.n = memories_fts.rowid WHERE %s
-			ORDER BY score DESC, updated DESC, seq DESC, id LIMIT %d) AS best
-		JOIN memories m ON m.n = best.n ORDER BY best.score DESC, best.updated DESC, best.seq DESC, best.id`,
+			ORDER BY score DESC, updated DESC, seq DESC, id DESC LIMIT %d) AS best
+		JOIN memories m ON m.n = best.n ORDER BY best.score DESC, best.updated DESC, best.seq DESC, best.id DESC`,
 		memoryColumns, memoryWeights, yielded, w.sql(), q.Limit)
 	rows, err := tx.QueryContext(ctx, query, w.args...)
 	if err != nil {
@@ -117,7 +116,7 @@ func searchMemories(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked 
 	return out, rows.Err()
 }
 
-func searchTurns(ctx context.Context, tx *sql.Tx, q stillso.TextQuery, asked []string) ([]stillso.Found, error) {
+func searchTurns(ctx context.Context, tx *txn, q stillso.TextQuery, asked []string) ([]stillso.Found, error) {
 	w := new(conditions)
 	w.add("turns_fts MATCH ?", match(asked))
 	if len(q.Namespaces) > 0 {

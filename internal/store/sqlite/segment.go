@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,7 +117,7 @@ func (s *Store) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.view(ctx, func(tx *sql.Tx) error {
+	return s.view(ctx, func(tx *txn) error {
 		for _, known := range []*head{h, end} {
 			if known == nil {
 				continue
@@ -223,7 +222,7 @@ func (s *Store) lastReadable(ns []int) *head {
 
 // extend appends all changes after h to the segments in dir, flushes them to
 // the disk, and moves h to their end.
-func (s *Store) extend(ctx context.Context, tx *sql.Tx, dir string, h *head) (err error) {
+func (s *Store) extend(ctx context.Context, tx *txn, dir string, h *head) (err error) {
 	w := segmentWriter{dir: dir, head: h}
 	defer func() { err = errors.Join(err, w.close()) }()
 	return s.entries(ctx, tx, h.seq, func(e *entry, _ stillso.Outcome) error {
@@ -240,7 +239,7 @@ func (s *Store) extend(ctx context.Context, tx *sql.Tx, dir string, h *head) (er
 // rewriteSegments writes all segments anew from the database and puts them in
 // the place of the old ones. A crash in between leaves no folder, or an old
 // head, and both are healed by the next writer.
-func (s *Store) rewriteSegments(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) rewriteSegments(ctx context.Context, tx *txn) error {
 	dir := s.path(journalDir)
 	fresh, old := dir+".new", dir+".old"
 	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(old), os.Mkdir(fresh, 0o700)); err != nil {

@@ -24,7 +24,7 @@ func (s *Store) Record(ctx context.Context, session stillso.Session, turns []sti
 		return 0, fmt.Errorf("record session %s: %w", session.ID, err)
 	}
 	added := 0
-	err = s.update(ctx, s.write, func(tx *sql.Tx) error {
+	err = s.update(ctx, s.write, func(tx *txn) error {
 		added = 0
 		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (id, namespace, started_at, payload) VALUES (?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET namespace = excluded.namespace, started_at = excluded.started_at, payload = excluded.payload`,
@@ -49,7 +49,7 @@ func (s *Store) Record(ctx context.Context, session stillso.Session, turns []sti
 	return added, nil
 }
 
-func recordTurn(ctx context.Context, tx *sql.Tx, session string, t stillso.Turn) (bool, error) {
+func recordTurn(ctx context.Context, tx *txn, session string, t stillso.Turn) (bool, error) {
 	if t.ID == "" {
 		return false, errors.New("a turn has no id")
 	}
@@ -65,7 +65,8 @@ func recordTurn(ctx context.Context, tx *sql.Tx, session string, t stillso.Turn)
 	if err != nil {
 		return false, err
 	}
-	return true, indexTurn(ctx, tx, n, t.Speaker, t.Text)
+	tx.turns[n] = turnText{t.Speaker, t.Text}
+	return true, nil
 }
 
 // turnIndexed returns the terms of a turn as the columns of the full-text index.
@@ -81,7 +82,7 @@ func turnIndexed(who stillso.Speaker, text string) (said, answered string) {
 }
 
 // indexTurn enters what a person or the assistant said into the full-text index.
-func indexTurn(ctx context.Context, tx *sql.Tx, n int64, who stillso.Speaker, text string) error {
+func indexTurn(ctx context.Context, tx *txn, n int64, who stillso.Speaker, text string) error {
 	said, answered := turnIndexed(who, text)
 	if said == "" && answered == "" {
 		return nil
@@ -114,7 +115,7 @@ func (s *Store) Sessions(ctx context.Context, since time.Time) ([]stillso.Sessio
 // Turns lists the turns of a session in the order in which they were recorded,
 // which is that of the transcript. Their times are exact to the microsecond.
 func (s *Store) Turns(ctx context.Context, session string) (out []stillso.Turn, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, "SELECT "+turnColumns+" FROM turns t WHERE t.session = ? ORDER BY t.n", session)
 		if err != nil {
@@ -154,7 +155,7 @@ func (s *Store) Seen(ctx context.Context, p stillso.Place) error {
 	if err != nil {
 		return fmt.Errorf("remember a place: %w", err)
 	}
-	return s.update(ctx, s.write, func(tx *sql.Tx) error {
+	return s.update(ctx, s.write, func(tx *txn) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO places (namespace, root, seen_at, payload) VALUES (?, ?, ?, ?)
 			ON CONFLICT (namespace, root) DO UPDATE SET seen_at = excluded.seen_at, payload = excluded.payload`,
 			p.Namespace, p.Root, micros(p.SeenAt), string(text))
@@ -176,7 +177,7 @@ func utc(t time.Time) time.Time {
 
 // decodeAll returns the rows of a query whose one column is JSON.
 func decodeAll[T any](ctx context.Context, s *Store, query string, args ...any) (out []T, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
+	err = s.view(ctx, func(tx *txn) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {

@@ -168,7 +168,7 @@ func (s *Store) connect(path string, immutable bool) error {
 // update runs f in one write transaction of db. A lock held by another process
 // is waited for, up to the busy timeout; SQLite itself does not wait in every
 // case, such as while another process recovers the log.
-func (s *Store) update(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
+func (s *Store) update(ctx context.Context, db *sql.DB, f func(*txn) error) error {
 	if s.readOnly {
 		return fmt.Errorf("%w: %s", stillso.ErrReadOnly, s.dir)
 	}
@@ -181,10 +181,14 @@ func (s *Store) update(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) e
 			return explain(err)
 		}
 		defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
-		if err := s.mayWrite(ctx, tx); err != nil {
+		t := newTxn(tx)
+		if err := s.mayWrite(ctx, t); err != nil {
 			return err
 		}
-		if err := f(tx); err != nil {
+		if err := f(t); err != nil {
+			return explain(err)
+		}
+		if err := t.index(ctx); err != nil {
 			return explain(err)
 		}
 		return explain(tx.Commit())
@@ -192,14 +196,14 @@ func (s *Store) update(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) e
 }
 
 // view runs f in one read transaction, so that all it reads is of one moment.
-func (s *Store) view(ctx context.Context, f func(*sql.Tx) error) error {
+func (s *Store) view(ctx context.Context, f func(*txn) error) error {
 	return s.retry(ctx, func() error {
 		tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return explain(err)
 		}
 		defer tx.Rollback() //nolint:errcheck // nothing was written
-		return explain(f(tx))
+		return explain(f(newTxn(tx)))
 	})
 }
 

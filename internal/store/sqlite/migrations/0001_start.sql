@@ -18,7 +18,7 @@ CREATE TABLE memories (
   payload    TEXT NOT NULL
 );
 CREATE INDEX memories_seq ON memories (seq);
-CREATE INDEX memories_updated ON memories (updated_at, n);
+CREATE INDEX memories_updated ON memories (updated_at, seq, id);
 
 CREATE TABLE memory_files (
   memory TEXT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
