@@ -1,14 +1,15 @@
 package snapshot
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
 
 // Search returns the k best documents by (L, newest, id) among those that accept
 // lets through; a nil accept lets all through. It is exact: it returns what
-// scoring every document would return. accept is asked only about documents that
-// would otherwise be in the result.
+// scoring every document would return. accept is asked about few documents only, in
+// no certain order.
 func (s *Snapshot) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidate {
 	return s.All().Search(query, k, accept)
 }
@@ -19,6 +20,24 @@ func (v View) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidat
 		return nil
 	}
 	query = query[:min(len(query), MaxTerms)]
+	if accept == nil {
+		return v.search(query, k, nil).sorted()
+	}
+	// Asking about a document costs reading it, and until the best are known many are
+	// among them for a while. So the best are looked for first, a few more than asked
+	// for, and asked about afterwards; only if too many are refused, it is done again
+	// the other way round.
+	const spare = 4
+	found := v.search(query, k+spare, nil).sorted()
+	enough := len(found) < k+spare
+	found = slices.DeleteFunc(found, func(c Candidate) bool { return !accept(c.Ref) })
+	if enough || len(found) >= k {
+		return found[:min(k, len(found))]
+	}
+	return v.search(query, k, accept).sorted()
+}
+
+func (v View) search(query []QueryTerm, k int, accept func(Ref) bool) *heap {
 	best := &heap{k: k, snap: v.snap}
 	for _, seg := range []*segment{v.snap.delta, v.snap.base} {
 		var ranges []span
@@ -34,9 +53,9 @@ func (v View) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidat
 		}
 	}
 	if v.snap.Err() != nil {
-		return nil
+		best.list = nil
 	}
-	return best.sorted()
+	return best
 }
 
 // Score returns one document's L and matched terms for a query; L is 0 if none match.
@@ -48,20 +67,25 @@ func (s *Snapshot) Score(r Ref, query []QueryTerm) Candidate {
 	return Candidate{Ref: r, L: nats(sum), Matched: matched}
 }
 
-// windowSize is how many documents are added up at once: small enough that the
-// sums stay in the nearest cache, and that windows without a rare term are skipped.
+// windowSize is how many documents are added up at once: small enough that the sums
+// stay in the nearest cache.
 const windowSize = 1024
 
-// scan is one search of one segment. Windows of documents are visited by falling
-// upper bound, until none can reach the k-th best. In a window the terms are split
-// (MaxScore): documents that hold only weak terms cannot reach it either, so the
-// lists of the weak terms are read only for documents found by the strong ones.
+// scan is one search of one segment. It goes through the documents window by window,
+// only where a list has something (MaxScore): once k documents are found, a document
+// that holds only the weakest terms cannot be among them, so their lists do not lead
+// anywhere; they are read only for documents that the other lists found, and a window
+// is skipped if the highest impacts of the blocks in it do not reach the k-th best.
 type scan struct {
 	view   View
 	seg    *segment
 	best   *heap
 	accept func(Ref) bool
-	lists  []*queryList
+	lists  []*queryList // weakest first
+	// weak is how many of the lists together stay below the floor, weakSum what they
+	// can add at most.
+	weak    int
+	weakSum uint32
 
 	upper   [windowSize]uint32 // sum of weight × I1 over the strong terms
 	lower   [windowSize]uint32 // sum of weight × I0
@@ -74,9 +98,14 @@ type queryList struct {
 	list
 	bit    uint32
 	weight uint32
-	window block // for adding up
-	probe  block // for looking one document up
-	bound  uint32
+	bound  uint32 // weight × highest I1
+	// The cursor: the next posting is at place in block or, if that is not unpacked yet,
+	// the first one in it that is not below least.
+	block  int
+	place  int
+	least  uint32
+	window block  // for adding up
+	probe  *block // for looking one document up
 }
 
 func (s *scan) open(query []QueryTerm) {
@@ -86,156 +115,165 @@ func (s *scan) open(query []QueryTerm) {
 		if w == 0 {
 			continue
 		}
-		if l, ok := s.seg.find(q.Term); ok {
-			ql := &queryList{list: l, bit: 1 << i, weight: w}
-			ql.window.index, ql.probe.index = -1, -1
-			s.lists = append(s.lists, ql)
+		l, ok := s.seg.find(q.Term)
+		if !ok {
+			continue
 		}
+		ql := &queryList{list: l, bit: 1 << i, weight: w, bound: uint32(l.top) * w}
+		ql.window.index = -1
+		if ql.probe = &ql.window; l.blocks > 1 {
+			ql.probe = &block{index: -1}
+		}
+		s.lists = append(s.lists, ql)
 	}
+	slices.SortStableFunc(s.lists, func(a, b *queryList) int { return cmp.Compare(a.bound, b.bound) })
 }
-
-// window is a range of documents and what its best document can reach at most.
-type window struct{ from, to, bound uint32 }
 
 func (s *scan) run(ranges []span) {
-	if len(s.lists) == 0 {
-		return
-	}
-	windows := s.windows(ranges)
-	slices.SortFunc(windows, func(a, b window) int {
-		if a.bound != b.bound {
-			if a.bound > b.bound {
-				return -1
-			}
-			return 1
-		}
-		return int(a.from) - int(b.from)
-	})
-	for _, w := range windows {
-		if w.bound < s.best.floor() || s.seg.err != nil {
-			return
-		}
-		s.add(w)
-	}
-}
-
-// windows cuts the ranges and bounds each window by the highest impacts of the
-// blocks that reach into it. Windows without any term are left out.
-func (s *scan) windows(ranges []span) []window {
-	var out []window
 	for _, r := range ranges {
-		first := len(out)
-		for from := r.from; from < r.to; {
-			to := min(from-from%windowSize+windowSize, r.to)
-			out = append(out, window{from: from, to: to})
-			from = to
+		for _, l := range s.lists {
+			l.advance(r.from)
 		}
-		for i := range s.lists {
-			s.bound(s.lists[i], out[first:])
-		}
-	}
-	return slices.DeleteFunc(out, func(w window) bool { return w.bound == 0 })
-}
-
-// bound adds the highest contribution of one list to each window.
-func (s *scan) bound(l *queryList, windows []window) {
-	b := l.seek(windows[0].from, 0)
-	for i := range windows {
-		w := &windows[i]
-		for b < l.blocks && l.last(b) < w.from {
-			b++
-		}
-		var top uint8
-		for j := b; j < l.blocks; j++ {
-			if j > b && l.last(j-1) >= w.to-1 {
+		for s.seg.err == nil {
+			s.weaken()
+			from := r.to
+			for _, l := range s.lists[s.weak:] {
+				from = min(from, l.next())
+			}
+			if from >= r.to {
 				break
 			}
-			top = max(top, l.highest(j))
+			to := min(from-from%windowSize+windowSize, r.to)
+			if s.reach(from, to) >= s.best.floor() {
+				s.add(from, to)
+			}
+			for _, l := range s.lists[s.weak:] {
+				l.advance(to)
+			}
 		}
-		w.bound += uint32(top) * l.weight
 	}
+}
+
+// weaken counts the lists that cannot lead to a document among the best any more.
+func (s *scan) weaken() {
+	for floor := s.best.floor(); s.weak < len(s.lists); s.weak++ {
+		sum := s.weakSum + s.lists[s.weak].bound
+		if sum >= floor {
+			return
+		}
+		s.weakSum = sum
+	}
+}
+
+// next is a document before which the list has nothing more; the real one if its block
+// is unpacked.
+func (l *queryList) next() uint32 {
+	switch {
+	case l.block >= l.blocks:
+		return 1<<32 - 1
+	case l.window.index == l.block:
+		return l.window.docs[l.place]
+	case l.block == 0:
+		return l.least
+	}
+	return max(l.least, l.last(l.block-1)+1)
+}
+
+// advance moves the cursor to the first posting at or after doc, without unpacking.
+func (l *queryList) advance(doc uint32) {
+	if l.next() >= doc {
+		return
+	}
+	if b := l.seek(doc, l.block); b != l.block {
+		l.block, l.place = b, 0
+	}
+	l.least = doc
+	if l.window.index == l.block && l.block < l.blocks {
+		l.skip()
+	}
+}
+
+// skip moves the cursor within its unpacked block to least.
+func (l *queryList) skip() {
+	for l.place < l.window.n && l.window.docs[l.place] < l.least {
+		l.place++
+	}
+	if l.place >= l.window.n {
+		l.block, l.place = l.block+1, 0
+	}
+}
+
+// reach is what a document of a window can reach at most, by the highest impacts of
+// the blocks that lie in it.
+func (s *scan) reach(from, to uint32) uint32 {
+	sum := s.weakSum
+	for _, l := range s.lists[s.weak:] {
+		if l.next() >= to {
+			continue
+		}
+		var top uint8
+		for b := l.block; b < l.blocks; b++ {
+			top = max(top, l.highest(b))
+			if l.last(b) >= to-1 {
+				break
+			}
+		}
+		sum += uint32(top) * l.weight
+	}
+	return sum
 }
 
 // add offers every document of a window that can still be among the best.
-func (s *scan) add(w window) {
-	floor := s.best.floor()
-	weak := s.split(w, floor)
-	for i := weak; i < len(s.lists); i++ {
-		if s.lists[i].bound > 0 {
-			s.addList(s.lists[i], w)
+func (s *scan) add(from, to uint32) {
+	base := from - from%windowSize
+	for _, l := range s.lists[s.weak:] {
+		if l.next() < to {
+			s.addList(l, base, to)
 		}
-	}
-	var rest uint32
-	for i := range weak {
-		rest += s.lists[i].bound
 	}
 	for word, set := range s.touched {
 		s.touched[word] = 0
 		for ; set != 0; set &= set - 1 {
 			slot := word<<6 + bits.TrailingZeros64(set)
-			if s.upper[slot]+rest >= s.best.floor() {
-				s.offer(w.from+uint32(slot), slot, weak, rest)
+			if s.upper[slot]+s.weakSum >= s.best.floor() {
+				s.offer(base+uint32(slot), slot)
 			}
 			s.upper[slot], s.lower[slot], s.matched[slot] = 0, 0, 0
 		}
 	}
 }
 
-// split orders the lists by what they can add in this window, weakest first, and
-// returns how many of them together stay below the floor.
-func (s *scan) split(w window, floor uint32) int {
-	one := []window{w}
-	for i := range s.lists {
-		one[0].bound = 0
-		s.bound(s.lists[i], one)
-		s.lists[i].bound = one[0].bound
-	}
-	// Insertion sort: the order hardly changes from one window to the next.
-	for i := 1; i < len(s.lists); i++ {
-		for j := i; j > 0 && s.lists[j].bound < s.lists[j-1].bound; j-- {
-			s.lists[j], s.lists[j-1] = s.lists[j-1], s.lists[j]
-		}
-	}
-	var sum uint32
-	for i := range s.lists {
-		if sum += s.lists[i].bound; sum >= floor {
-			return i
-		}
-	}
-	return len(s.lists)
-}
-
-func (s *scan) addList(l *queryList, w window) {
+// addList adds the postings before to, from the cursor on, and moves it behind them.
+func (s *scan) addList(l *queryList, base, to uint32) {
 	b := &l.window
-	for i := l.seek(w.from, 0); i < l.blocks; i++ {
-		b.load(&l.list, i)
-		j := 0
-		if b.n > 0 && b.docs[0] < w.from {
-			j = b.find(w.from)
+	for l.block < l.blocks {
+		if b.index != l.block {
+			if b.load(&l.list, l.block); b.n > 0 && b.docs[0] < l.least {
+				l.place = b.find(l.least)
+			}
 		}
-		for ; j < b.n && b.docs[j] < w.to; j++ {
-			slot := (b.docs[j] - w.from) % windowSize
+		j := l.place
+		for ; j < b.n && b.docs[j] < to; j++ {
+			slot := (b.docs[j] - base) % windowSize
 			s.upper[slot] += uint32(b.i1[j]) * l.weight
 			s.lower[slot] += uint32(b.i0[j]) * l.weight
 			s.matched[slot] |= l.bit
 			s.touched[slot>>6] |= 1 << (slot & 63)
 		}
-		if j < b.n || b.n == 0 {
+		if l.place = j; j < b.n {
 			return
 		}
+		l.block, l.place = l.block+1, 0
 	}
 }
 
-// offer completes the sums of a document, strongest of the weak terms first, and
+// offer completes the sums of a document with the weak terms, strongest first, and
 // gives up as soon as it cannot reach the floor.
-func (s *scan) offer(doc uint32, slot, weak int, rest uint32) {
-	upper, lower, matched := s.upper[slot], s.lower[slot], s.matched[slot]
-	for i := weak - 1; i >= 0; i-- {
+func (s *scan) offer(doc uint32, slot int) {
+	upper, lower, matched, rest := s.upper[slot], s.lower[slot], s.matched[slot], s.weakSum
+	for i := s.weak - 1; i >= 0; i-- {
 		l := s.lists[i]
 		rest -= l.bound
-		if l.bound == 0 {
-			break
-		}
 		if j := l.locate(doc); j >= 0 {
 			upper += uint32(l.probe.i1[j]) * l.weight
 			lower += uint32(l.probe.i0[j]) * l.weight
@@ -334,6 +372,9 @@ func (h *heap) better(a, b found) bool {
 	}
 	sa, da := h.snap.at(a.ref)
 	sb, db := h.snap.at(b.ref)
+	if sa == sb && sa.spaceOf(da) == sb.spaceOf(db) {
+		return da < db // documents of a namespace are in this order
+	}
 	if ua, ub := sa.updated(da), sb.updated(db); ua != ub {
 		return ua > ub
 	}

@@ -293,6 +293,14 @@ func (d *Doc) appendRecord(dst []byte) []byte {
 }
 
 func (s *segment) namespaceOf(doc uint32) stillso.Namespace {
+	if i := s.spaceOf(doc); i < len(s.meta.spaces) {
+		return s.meta.spaces[i].name
+	}
+	return ""
+}
+
+// spaceOf returns the place of a document's namespace among the spaces.
+func (s *segment) spaceOf(doc uint32) int {
 	lo, hi := 0, len(s.meta.spaces)
 	for lo < hi {
 		if mid := (lo + hi) / 2; s.meta.spaces[mid].to <= doc {
@@ -301,10 +309,7 @@ func (s *segment) namespaceOf(doc uint32) stillso.Namespace {
 			hi = mid
 		}
 	}
-	if lo < len(s.meta.spaces) {
-		return s.meta.spaces[lo].name
-	}
-	return ""
+	return lo
 }
 
 // byID finds a document by its id, by halving the order of ids.
