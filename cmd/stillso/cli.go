@@ -43,6 +43,7 @@ type grammar struct {
 	Uninstall uninstallCmd `cmd:"" group:"upkeep" help:"Take stillso-hook out of an assistant's settings."`
 	Doctor    doctorCmd    `cmd:"" group:"upkeep" help:"Check everything; change nothing."`
 	Repair    repairCmd    `cmd:"" group:"upkeep" help:"Repair what doctor found."`
+	Stats     statsCmd     `cmd:"" group:"upkeep" help:"Show how well the memory works: recalls and repeats."`
 	Usage     usageCmd     `cmd:"" group:"upkeep" help:"Show what the calls to models cost."`
 	Adopt     adoptCmd     `cmd:"" group:"upkeep" help:"Give the memories of a namespace to a directory that moved."`
 	Settings  settingsCmd  `cmd:"" group:"upkeep" help:"Show the settings, or write a file with the defaults."`

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"stillso"
+	"stillso/internal/capture"
 )
 
 // editCmd changes one memory.
@@ -71,6 +72,9 @@ func (c *editCmd) run(ctx context.Context, a *app) (summary, error) {
 	after := old.Clone()
 	if err := c.change(a, after); err != nil {
 		return nil, err
+	}
+	if c.Name == "" && old.Name == capture.Name(old.Content) {
+		after.Name = capture.Name(after.Content) // made from the words, so it follows them
 	}
 	sum := &edited{Verb: stillso.VerbEdit, Redacted: redactMemory(after)}
 	if err := after.Validate(); err != nil {

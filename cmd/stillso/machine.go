@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"stillso"
 	"stillso/internal/files"
@@ -164,4 +165,40 @@ func projectOf(dir string) stillso.Namespace {
 		return stillso.UserNamespace
 	}
 	return pl.Namespace
+}
+
+// importable names what could be imported for a directory, for a person who did
+// not say: nothing is imported without being asked for.
+func (a *app) importable(dir string) string {
+	root := a.directory(dir)
+	if pl, err := a.place(root); err == nil && pl.Root != "" {
+		root = pl.Root
+	}
+	var list []string
+	memory := filepath.Join(a.claudeDir(), "projects", slug(root), "memory")
+	if st, err := os.Stat(memory); err == nil && st.IsDir() {
+		list = append(list, shortPath(memory))
+	}
+	for _, f := range files.FindInstructions(root) {
+		list = append(list, shortPath(f))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "; here there are " + strings.Join(list, " and ")
+}
+
+// slug is how Claude Code names the folder of a directory: every UTF-16 unit that
+// is no ASCII letter or digit becomes a hyphen (2.1.332). Names longer than 200
+// get a hash that is not known here.
+func slug(dir string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(dir)) {
+		if u < 0x80 && (u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z') {
+			b.WriteByte(byte(u))
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
 }

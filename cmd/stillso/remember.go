@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stillso"
+	"stillso/internal/capture"
 )
 
 // rememberCmd saves one memory that a person typed.
@@ -96,7 +97,7 @@ func (c *rememberCmd) memory(a *app, text string) (*stillso.Memory, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	said := stillso.Memory{Type: stillso.Fact}
+	said := capture.Explicit(text).Memory
 	kind := said.Type
 	if c.Type != "" {
 		if kind, err = stillso.ParseType(c.Type); err != nil {

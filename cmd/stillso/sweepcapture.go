@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"stillso"
+	"stillso/internal/host/claudecode"
+)
+
+// The kinds of work that hooks queue.
+const (
+	kindCapture = "capture"
+	kindRebuild = "rebuild"
+)
+
+// The waits before a failed item is tried again, doubled each time.
+const (
+	firstRetry = time.Minute
+	lastRetry  = 24 * time.Hour
+	maxTries   = 12
+)
+
+// catchUpAge is how far back a session that never said it ended is looked at.
+const catchUpAge = 30 * 24 * time.Hour
+
+// idle is how long a transcript must be silent to count as ended.
+const idle = 15 * time.Minute
+
+// capture captures the sessions that wait, then those that went on since.
+func (s *sweeper) capture(ctx context.Context) error {
+	conf, err := s.app.config()
+	if err != nil {
+		return err
+	}
+	done := map[string]bool{}
+	for {
+		items, err := s.app.opened.Waiting(ctx, s.app.now(), 50)
+		if err != nil {
+			return err
+		}
+		if len(items) == 0 {
+			break
+		}
+		for _, q := range items {
+			if err := s.item(ctx, q, conf.Capture.Sessions, done); err != nil {
+				return err
+			}
+		}
+	}
+	if !conf.Capture.Sessions {
+		return nil
+	}
+	return s.catchUp(ctx, done)
+}
+
+// item does one piece of queued work. Its failure is booked with the item; the
+// error is that of the store.
+func (s *sweeper) item(ctx context.Context, q stillso.QueueItem, captureOn bool, done map[string]bool) error {
+	var err error
+	switch {
+	case q.Kind == kindRebuild:
+		s.rebuild = true
+	case q.Kind != kindCapture:
+		s.log.Warn("queue item of an unknown kind dropped", "kind", q.Kind)
+	case captureOn:
+		t := task{
+			host: q.Payload["host"], transcript: q.Payload["transcript"], session: q.Payload["session"], dir: q.Payload["directory"],
+			hurry: q.Payload["event"] != "turn-end",
+		}
+		done[t.session] = true
+		err = s.one(ctx, t)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // it waits for the next sweep
+	}
+	if err == nil || hopeless(err) {
+		if err != nil {
+			s.log.Error("session dropped", "session", q.Payload["session"], "error", err.Error())
+		}
+		return s.app.opened.Finish(ctx, q.ID)
+	}
+	s.sum.Waiting++
+	s.failed("capture", sessionError(task{session: q.Payload["session"]}, err))
+	if q.Attempts+1 >= maxTries {
+		return s.app.opened.Finish(ctx, q.ID)
+	}
+	wait := min(firstRetry<<q.Attempts, lastRetry)
+	return s.app.opened.Postpone(ctx, q.ID, s.app.now().Add(wait), err.Error())
+}
+
+// hopeless reports whether trying again cannot help: the file is gone or is none
+// of ours.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, claudecode.ErrUnsupported)
+}
+
+// one captures one session.
+func (s *sweeper) one(ctx context.Context, t task) error {
+	if t.host != claudecode.Name {
+		s.log.Warn("session of an unknown host dropped", "host", t.host)
+		return nil
+	}
+	got, err := s.app.capture(ctx, t)
+	if got != nil && (got.Turns > 0 || got.Candidates > 0) {
+		s.sum.Sessions++
+		s.sum.Saved += len(got.Saved)
+		s.sum.Review += got.Review
+		s.sum.Refused += got.Refused
+		s.log.Info("captured", "session", got.Session, "turns", got.Turns, "saved", len(got.Saved), "review", got.Review, "refused", got.Refused)
+	}
+	return err
+}
+
+// catchUp captures sessions whose transcript grew since it was read, and which
+// nobody queued: a terminal that was closed, a machine that went down.
+func (s *sweeper) catchUp(ctx context.Context, done map[string]bool) error {
+	list, err := s.app.opened.Sessions(ctx, s.app.now().Add(-catchUpAge))
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		if done[x.ID] || x.Transcript == "" {
+			continue
+		}
+		info, err := os.Stat(x.Transcript)
+		if err != nil || info.Size() == x.Offset && !s.uncaptured(ctx, x) {
+			continue
+		}
+		quiet := s.app.now().Sub(info.ModTime()) > idle
+		t := task{host: x.Host, transcript: x.Transcript, session: x.ID, dir: x.Directory, hurry: quiet}
+		if err := s.one(ctx, t); err != nil && !hopeless(err) {
+			s.failed("capture", sessionError(t, err))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// uncaptured reports whether turns of a session wait to be captured.
+func (s *sweeper) uncaptured(ctx context.Context, x stillso.Session) bool {
+	turns, err := s.app.opened.Turns(ctx, x.ID)
+	return err == nil && newPrompts(turns, x.Captured) > 0
+}
