@@ -151,7 +151,9 @@ func (p *Plan) Apply() error {
 		}
 	}
 	if p.record == nil {
-		return errors.Join(remove(p.keep+".json"), remove(p.keep+".backup"))
+		err := errors.Join(remove(p.keep+".json"), remove(p.keep+".backup"))
+		_ = os.Remove(filepath.Dir(p.keep)) // only if nothing else is in it
+		return err
 	}
 	return nil
 }
