@@ -40,7 +40,7 @@ func (d *checkup) hooks(context.Context) {
 		d.health.add("claude-code", note, do, "the hook is not registered in %s", path)
 		return
 	}
-	if off, found := settings.Lookup(text, "disableAllHooks"); found && string(off) == "true" {
+	if off, found := settings.Value(text, "disableAllHooks"); found && string(off) == "true" {
 		d.health.add("claude-code", problem, "set it to false in "+path, "disableAllHooks is on: no hook runs")
 		return
 	}

@@ -97,8 +97,8 @@ func Registered(text []byte, own string) ([]Hook, error) {
 	return list, nil
 }
 
-// Lookup returns the value at a path of names as it stands in the text.
-func Lookup(text []byte, path ...string) (value []byte, found bool) {
+// Value returns the value at a path of names as it stands in the text.
+func Value(text []byte, path ...string) (value []byte, found bool) {
 	n, err := parse(text)
 	for _, key := range path {
 		m := n.member(key)

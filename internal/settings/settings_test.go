@@ -526,10 +526,10 @@ func TestPlanIsCareful(t *testing.T) {
 	if _, err := PlanInstall(filepath.Dir(f.path), own, nil, f.keep); err == nil {
 		t.Error("a directory was taken for settings")
 	}
-	if value, ok := Lookup([]byte(caseFile), "env", "FOO"); !ok || string(value) != `"1"` {
+	if value, ok := Value([]byte(caseFile), "env", "FOO"); !ok || string(value) != `"1"` {
 		t.Errorf("lookup: %s, %v", value, ok)
 	}
-	if _, ok := Lookup([]byte(caseFile), "env", "BAR"); ok {
+	if _, ok := Value([]byte(caseFile), "env", "BAR"); ok {
 		t.Error("found what is not there")
 	}
 }

@@ -163,8 +163,8 @@ func (p Places) Notes(getenv func(string) string, root string) (folder string, o
 	return folder, on, nil
 }
 
-// NoteFolders lists the folders of notes that exist, of all projects.
-func (p Places) NoteFolders() (list []string) {
+// NotesFolders lists the folders of notes that exist, of all projects.
+func (p Places) NotesFolders() (list []string) {
 	entries, _ := os.ReadDir(p.Projects()) // none if it cannot be read
 	for _, e := range entries {
 		folder := filepath.Join(p.Projects(), e.Name(), "memory")

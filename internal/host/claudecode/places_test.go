@@ -80,7 +80,7 @@ func TestPlaces(t *testing.T) {
 	if got := names(p.TranscriptsOf("/w/app")) + names(p.TranscriptsOf("/none")) + names(p.TranscriptsOf(strings.Repeat("/a", 150))); got != "new old z " {
 		t.Errorf("histories of directories: %q", got)
 	}
-	if got := p.NoteFolders(); len(got) != 1 || got[0] != at(".claude/projects/-w-app/memory") {
+	if got := p.NotesFolders(); len(got) != 1 || got[0] != at(".claude/projects/-w-app/memory") {
 		t.Errorf("folders of notes: %q", got)
 	}
 	notes := func(want string, wantOn bool) {
@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	if p, err = Locate(getenv); err != nil || string(p) != at("c") {
 		t.Errorf("%s, %v", p, err)
 	}
-	if len(p.Transcripts())+len(p.NoteFolders()) > 0 {
+	if len(p.Transcripts())+len(p.NotesFolders()) > 0 {
 		t.Error("found what is not there")
 	}
 	if _, err := Locate(func(string) string { return "" }); err == nil {
