@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -19,31 +20,58 @@ type Asked struct {
 }
 
 // Ask returns the terms to search for, the most telling first.
+//
+// How often the store has a term can only lower what it tells, and looking that up
+// costs reading the index. So the terms are taken in the order of what they could tell
+// at most, and the rest is left alone once none of it can be among the best.
 func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
+	type open struct {
+		Asked
+		share float64 // of the background
+		known bool
+		most  float64 // Info if the store does not have it
+		place int
+	}
 	list := terms.Analyze(cleaned)
-	asked := make([]Asked, 0, min(len(list), 256))
+	all := make([]open, 0, min(len(list), 256))
+	seen := make(map[string]bool, min(len(list), 256))
 	for _, t := range list {
-		if terms.Stop(t) || smallNumber(t) || slices.ContainsFunc(asked, func(a Asked) bool { return a.Term == t.Text }) {
+		if terms.Stop(t) || smallNumber(t) || seen[t.Text] {
 			continue
 		}
-		w := f.weight(t.Kind)
-		pb, known := f.probability(t.Text, bg, st)
-		info := w * math.Log1p(f.Lambda*f.Attainable/pb)
-		if t.Kind == terms.Pair && !known {
-			info *= f.StrangePair
-		}
-		asked = append(asked, Asked{Term: t.Text, Kind: t.Kind, Weight: w, Info: info})
+		seen[t.Text] = true
+		o := open{place: len(all), Asked: Asked{Term: t.Text, Kind: t.Kind, Weight: f.weight(t.Kind)}}
+		o.share, o.known = f.share(t.Text, bg)
+		o.most = f.info(o.Asked, f.mix(o.share, 0))
+		all = append(all, o)
 	}
-	slices.SortStableFunc(asked, func(a, b Asked) int {
-		switch {
-		case a.Info > b.Info:
-			return -1
-		case a.Info < b.Info:
-			return 1
+	slices.SortStableFunc(all, func(a, b open) int { return cmp.Compare(b.most, a.most) })
+	best := make([]open, 0, f.MaxTerms+1)
+	for _, o := range all {
+		if n := len(best); n == f.MaxTerms && (best[n-1].Info > o.most || best[n-1].Info == o.most && best[n-1].place < o.place) {
+			break
 		}
-		return 0
-	})
-	return asked[:min(len(asked), f.MaxTerms)]
+		df := st.Frequency(o.Term)
+		o.Info = f.info(o.Asked, f.mix(o.share, float64(df)/float64(st.Docs()+1)))
+		if o.Kind == terms.Pair && !o.known && df == 0 {
+			o.Info *= f.StrangePair
+		}
+		best = append(best, o)
+		slices.SortFunc(best, func(a, b open) int {
+			return cmp.Or(cmp.Compare(b.Info, a.Info), cmp.Compare(a.place, b.place))
+		})
+		best = best[:min(len(best), f.MaxTerms)]
+	}
+	asked := make([]Asked, len(best))
+	for i := range asked {
+		asked[i] = best[i].Asked
+	}
+	return asked
+}
+
+// info is how much a term of this background probability tells.
+func (f *Formula) info(a Asked, pb float64) float64 {
+	return a.Weight * math.Log1p(f.Lambda*f.Attainable/pb)
 }
 
 // smallNumber reports whether t is a number of one or two digits: it counts

@@ -96,13 +96,22 @@ type Stats interface {
 // probability is how likely a short text of developers, or of this store, holds
 // the term.
 func (f *Formula) probability(term string, bg Background, st Stats) (p float64, known bool) {
-	share, known := bg.Share(term)
-	if !known {
+	share, known := f.share(term, bg)
+	df := st.Frequency(term)
+	return f.mix(share, float64(df)/float64(st.Docs()+1)), known || df > 0
+}
+
+// share is the part of it that the background knows.
+func (f *Formula) share(term string, bg Background) (share float64, known bool) {
+	if share, known = bg.Share(term); !known {
 		share = bg.Smallest(terms.ScriptOf(term))
 	}
-	df := st.Frequency(term)
-	own := float64(df) / float64(st.Docs()+1)
-	return (1-f.Store)*share + f.Store*own + f.Floor, known || df > 0
+	return share, known
+}
+
+// mix joins the shares of the background and of the store.
+func (f *Formula) mix(background, store float64) float64 {
+	return (1-f.Store)*background + f.Store*store + f.Floor
 }
 
 func (f *Formula) weight(k terms.Kind) float64 {
