@@ -23,6 +23,8 @@ type language struct {
 	// asked and standing are the cues; strip is taken off the front of what is
 	// kept, as words that only address the assistant.
 	asked, standing, strip *regexp.Regexp
+	// refers is a word in it that points at a neighbouring sentence.
+	refers *regexp.Regexp
 	// record asks to write something down as a rule; what is meant stands behind
 	// a colon or in the neighbouring sentences.
 	record *regexp.Regexp
@@ -31,8 +33,9 @@ type language struct {
 	question, oneOff, reported, describes *regexp.Regexp
 	// back takes something back; corrects replaces what was said before.
 	back, corrects *regexp.Regexp
-	// person marks what is true of the user in every project; project the other.
-	person, project *regexp.Regexp
+	// person marks what is true of the user in every project; here names this
+	// one, and wins.
+	person, here *regexp.Regexp
 	// forbids and decides give the type.
 	forbids, decides *regexp.Regexp
 	// vague are words that make no rule by themselves.
@@ -64,6 +67,7 @@ var english = sync.OnceValue(func() *language {
 		strip: re(`^(?:(?:please|pls|ok|okay|also|and|but|so|yes|yep|yeah|no|nope|btw|by the way|well|alright|great|good|perfect|nice|right|correct|thanks|thank you|now|then|hey|oh|ah|actually|again|plus|one more thing|another thing|first|second|finally|important|note that|note|fyi|just|go ahead|looks good|lgtm|claude)\b[,.:;! -]*)+`),
 		record: re(`\b(?:record|add|write|put|save|document|store|note|include|append)\b[^.?]{0,60}\b(?:as a (?:global |general |new )?rule|(?:this|that|my|our|these|those) (?:preferences?|rules?|conventions?)|to (?:your |the |our )?memory|(?:in|to|into) (?:the )?(?:project |team |our |your )?(?:conventions|guidelines)|cursor rules?|rules file|claude\.md|agents\.md|gemini\.md|conventions\.md|contributing\.md|copilot-instructions(?:\.md)?|\.cursorrules|\.cursor/rules)` +
 			`|^(?:remember|memori[sz]e) (?:this|that|it)[.!]*$|\bmake (?:a|this a|that a|it a) rule\b`),
+		refers:   re(`\b(?:this|that|it|these|those)\b`),
 		question: re(`\?['")\s]*$|^(?:can|could|would|will|shall|may|might) (?:you|we|i|it|the|this|that|they|there|somebody|someone)\b|^(?:do|does|did|is|are|was|were|has|have|had|am|isn't|aren't|don't|doesn't|didn't|should|shouldn't) (?:you|we|i|it|the|this|that|they|there|these|those|my|our|your)\b|^(?:why|what|how|where|who|which|any idea|any suggestions)\b|^when (?:do|does|did|is|are|will|should|can|was)\b|\bi wonder\b|\bwhat if\b|\bhow about\b|\bmaybe (?:we|you|i)\b|\bnot sure (?:if|whether)\b|\bshould we\b|\bcan we\b`),
 		oneOff: re(`\bjust (?:this )?once\b|\bthis (?:time|once)\b|\bfor now\b|\bfor the moment\b|\bfor the time being\b|\btemporar(?:y|ily)\b|\bonly (?:here|this time|now)\b|\bright now\b|\bat the moment\b|\b(?:today|tonight|tomorrow)\b|\buntil (?:we|i|the|then|it|you)\b` +
 			`|\bfor (?:this|the current|that) (?:pr|commit|task|branch|session|feature|ticket|issue|test|file|change|run|release|demo|one|step|case|endpoint|function|page|component|sprint|call|refactor|migration|conversation|chat)\b` +
@@ -71,11 +75,11 @@ var english = sync.OnceValue(func() *language {
 		reported: re(`\b(?:docs?|documentation|readme|article|page|guide|manual|tutorial|linter|error|message|claude|chatgpt|copilot|gemini|coworker|colleague|reviewer|he|she|they|it|spec|ticket|log|output|comment|someone|somebody|people|customers?|users?|website|blog|answer|stack ?overflow|the model|the ai|the bot|prompt) (?:says?|said|suggests?|suggested|recommends?|recommended|told|tells|claims?|claimed|wants?|states?|keeps? saying|advises?)\b|\baccording to\b|\bquote\b|\b(?:button|label|title|toast|banner|text|heading|tooltip|placeholder) (?:should )?(?:say|says|read|reads)\b`),
 		describes: re(`\b(?:it|this|that|which|there|they|he|she|who|these|those|server|test|tests|build|app|page|query|api|command|function|method)(?:'s|'ll|'d| is| are| was| has| will| would| can| does| did| just| still| should| must)? (?:always|never)\b` +
 			`|^(?:always|never) (?:mind|works?|worked|fails?|failed|returns?|returned|been|seen|had|has|was|were|is|are|gets?|got|ends?|shows?|happens?|happened|the|a|an|on|in|up|true|false|null|there|again|gonna|going|tried|used to|knew|thought|heard|needed|a problem)\b|\byou (?:always|never) [a-z]+\b|\bwe(?:'ll| will) never\b|\bi (?:always|never) (?:get|got|see|saw|have|had|know|knew|find|found|forget|thought|heard)\b|\bas always\b|\bif i (?:ever|never)\b|\bi(?:'d| would)? prefer (?:it|this|that|the|option|[a-d]\b|your|these|those|to|number|first|second|one|\d)|\bas a rule of thumb\b`),
-		back:     re(`\bscratch that\b|\bnever ?mind\b|\bforget (?:that|it|what i said|about (?:that|it)|the .{0,20}rule)\b|\bignore (?:that|what i said|my (?:last|previous)|the .{0,20}rule)\b|\bi take (?:that|it) back\b|\bdisregard (?:that|what|my)\b|\bon second thoughts?\b|\bi(?:'ve| have)? changed my mind\b|\bundo that rule\b|\b(?:not|no longer) (?:any ?more|needed|necessary)\b|\bi was wrong\b|\bdon't remember (?:that|this)\b|\bthat rule (?:is|was) (?:wrong|off|void)\b`),
+		back:     re(`\bscratch that\b|\bnever ?mind\b|\bforget (?:that|it|what i said|about (?:that|it)|the .{0,20}rule)\b|\bignore (?:that|what i said|my (?:last|previous)|the .{0,20}rule)\b|\bi take (?:that|it) back\b|\bdisregard (?:that|what|my)\b|\bon second thoughts?\b|\bi(?:'ve| have)? changed my mind\b|\bundo that rule\b|\bno longer (?:needed|necessary|applies|valid|true)\b|\bi was wrong\b|\bdon't remember (?:that|this)\b|\bthat rule (?:is|was) (?:wrong|off|void)\b`),
 		corrects: re(`^(?:actually|wait|no,|no wait|correction|sorry|hmm|instead|oops|rather)\b|\bafter all\b|\bi meant\b`),
-		person:   re(`\bglobal(?:ly)? (?:rule|preference)|\b(?:in|for|across) (?:all|every|any|each of) (?:my |of my |our |other )?(?:repos?|repositor(?:y|ies)|projects?)\b|\beverywhere i\b|\bnot just (?:for|in) this\b|\bnot just for\b|\bi (?:really |strongly |generally |usually |always |never )?(?:prefer|want you|use|write)\b|\b(?:ask|call|tell|show|give|answer|interrupt|remind|address) me\b|\bmy (?:preference|name|timezone|time zone|editor|style)\b|\b(?:reply|answer|respond|talk|speak|write) (?:to me )?in (?:english|chinese|german|french|spanish|japanese|korean)\b`),
-		project:  re(`\b(?:this|our|the) (?:repo|repository|project|codebase|code base|monorepo|team|service|app|company)\b|\bwe\b|\bour\b`),
-		forbids:  re(`\bnever\b|\bdon't\b|\bdo not\b|\bmust\b|\bno [a-z]+|\bforbidden\b|\bnot allowed\b|\bonly\b|\bavoid\b|\bstop\b`),
+		person:   re(`\bglobal(?:ly)? (?:rule|preference)|\b(?:in|for|across) (?:all|every|any|each of) (?:my |of my |our |other )?(?:repos?|repositor(?:y|ies)|projects?)\b|\beverywhere i\b|\bnot just (?:for|in) this\b|\bnot just for\b|\bi (?:really |strongly |generally |usually |always |never )?(?:prefer|want you|use|write)\b|\b(?:ask|asking|call|tell|telling|show|give|answer|interrupt|remind|address) me\b|\bmy (?:preference|name|timezone|time zone|editor|style)\b|\b(?:reply|answer|respond|talk|speak|write) (?:to me )?in (?:english|chinese|german|french|spanish|japanese|korean)\b`),
+		here:     re(`\b(?:this|our|the) (?:repo|repository|project|codebase|code base|monorepo|team|company)\b`),
+		forbids:  re(`\bnever\b|\bdon't\b|\bdo not\b|\bmust\b|, no [a-z]+|\bforbidden\b|\bnot allowed\b|\bavoid\b|\bstop\b`),
 		decides:  re(`\bdecided\b|\bagreed\b|\bsettled\b|^decision\b`),
 		vague:    re(`^(?:clean|good|better|best|careful|carefully|readable|quality|nice|proper|properly|correct|correctly|bug|mistake|practice|code|test|thing|stuff|way|work|time|always|never|rule|remember|future|forward|now|make|sure|write|double|check|think|hard|thorough|thoroughly|error|issue|problem|again|please|note|use|do|everything|anything|something|like|learn|preference|convers|convention|cursor|global|record|add|document)$`),
 	}
@@ -88,7 +92,8 @@ var chinese = sync.OnceValue(func() *language {
 		asked: re(`^(?:你|你要|要|务必|一定要|千万要|帮我|麻烦你?|大家)?(?:记住|牢记|谨记)(?:了|一下|一点|这点|这条|这个规则|下面)?[:：,，、。 ]*.{3}` +
 			`|^(?:帮我|麻烦你?|你)?(?:记一下|记下来?|记录一下)[:：,，]` +
 			`|记得.{0,20}(?:每次|以后|都要|都得)|(?:每次|以后).{0,20}记得` +
-			`|(?:以后|今后|往后|从今以后|从现在开始|从现在起|从今天起|从今往后|之后都|后续都|接下来都|后面都|下次|下回)[,，:： ]?.{0,24}?(?:都|请|要|不要|不准|不许|不能|别|必须|就用|就按|统一|一律|只用|只能|只|每次|默认|不用|务必|禁止|先)` +
+			`|(?:^|[,，:：;；、。 ]|你|您|我们|咱们|咱|请|那|大家|代码|提交|项目里?)(?:以后|今后|往后)[,，:： ]?.{0,24}?(?:都|请|要|不要|不准|不许|不能|别|必须|就用|就按|统一|一律|只用|只能|只|每次|默认|不用|务必|禁止|先)` +
+			`|(?:从今以后|从现在开始|从现在起|从今天起|从今往后|之后都|后续都|接下来都|后面都|下次|下回)[,，:： ]?.{0,24}?(?:都|请|要|不要|不准|不许|不能|别|必须|就用|就按|统一|一律|只用|只能|只|每次|默认|不用|务必|禁止|先)` +
 			`|我说[“"'「『].{1,20}[”"'」』].{0,8}(?:就是|意思是|表示|指的是|代表|等于|时)`),
 		standing: re(`(?:不要再|别再|不许再|不准再|别老|不要老|别总|不要总|别老是|不要总是)(?:用|使用|写|加|提交|生成|创建|问|自动|直接|推|建|引入|出现|省略|漏|忘|犯|把|给我|重复|随意|擅自|commit|push|add|use|merge)` +
 			`|^(?:永远不要|千万不要|千万别|绝对不要|绝不要|绝不能|绝对不能|一定不要|任何时候都不要|任何情况下都不)` +
@@ -102,15 +107,16 @@ var chinese = sync.OnceValue(func() *language {
 			`|^(?:我们)?(?:已经)?(?:决定|商定|敲定|约定)(?:了)?[:：,，]?.{4}|^决策[:：]`),
 		strip:     re(`^(?:(?:好的?|好吧|行|可以|嗯+|对了?|是的|没错|另外|还有|顺便|请|麻烦|那|那么|然后|注意|ok|okay|重要|提醒一下|补充一下|最后|首先|其次|对|谢谢|不错|很好|辛苦了|你)[,，。:：;；!！ 、]*)+`),
 		record:    re(`(?:写|加|添加|更新|记录|保存|放|补充|记|沉淀)(?:到|进|入|在|成)?.{0,12}(?:claude\.md|agents\.md|gemini\.md|记忆|全局规则|项目规范|开发规范|编码规范|项目约定|cursor ?rules?|\.cursorrules|规则文件)`),
+		refers:    re(`这|该|上面|以上|它|此`),
 		question:  re(`[?？][”"'」）)\s]*$|(?:吗|呢|么|吧)[。!！~ ]*$|^(?:为什么|为啥|怎么|如何|什么|哪|是否|能否|有没有|谁)|为什么|为啥|是不是|能不能|可不可以|要不要|会不会|行不行|好不好|怎么办|有没有`),
 		oneOff:    re(`这次|本次|这一次|这回|暂时|临时|目前先|先这样|今天|明天|现在先|眼下|就这一|仅此|这里|此处|这儿|(?:这个|这几个|这些|该|当前|那个|这两个|上面的?|下面的?)(?:页面?|按钮|函数|方法|文件|接口|组件|bug|任务|pr|分支|提交|功能|需求|字段|表|图|弹窗|列表|脚本|测试|case|模块|问题|改动|commit|标题|图标|样式|菜单|参数|变量|类|报错|错误|步骤|东西)|以后再|以后可能|以后会|以后可以|以后能|以后有|以后需要|以后还|以后想|以后考虑|以后打算|以后升级|以后优化|以后扩展|以后支持|以后才|以后应该会|以后方便|下次再说|^(?:把|将|帮我把|给).{0,30}(?:统一|一律)`),
-		reported:  re(`(?:文档|手册|官方|教程|网上|文章|同事|客户|老板|领导|用户|ai|gpt|claude|他|她|他们|报错|提示|日志|页面|博客|评论|邮件)(?:里|中|上)?(?:都|也)?(?:说|写着?|建议|要求|推荐|提到|提示|显示|告诉)|根据.{0,12}(?:文档|手册|文章|建议)|提示语|文案`),
+		reported:  re(`(?:文档|手册|官方|教程|网上|文章|同事|客户|老板|领导|用户|ai|gpt|claude|他|她|他们|报错|提示|日志|页面|博客|评论|邮件)(?:里|中|上)?(?:都|也)?(?:说|写着?|建议|要求|推荐|提到|提示|显示|告诉)|根据.{0,12}(?:文档|手册|文章|建议)|提示语|文案|记住(?:密码|登录|账号|用户|状态|选择|位置|历史|滚动|我的?(?:登录|选择|密码|账号)|功能|按钮)`),
 		describes: re(`(?:它|他|她|系统|程序|服务|页面|接口|浏览器|测试|编译)(?:还是|还|就|也)?(?:总是|一直|始终|永远|每次)|每次(?:都)?(?:报错|失败|出错|崩|卡|超时|返回|重启|会|出现|提示|显示)|一直(?:报错|失败|在|卡|超时)|永远(?:是|都是|为|返回)`),
 		back:      re(`算了|当我没说|收回|(?:刚才|之前|上面|前面)(?:说的|那条|的规则|的要求).{0,8}(?:不算|作废|取消|不要了|错了|忽略)|不用记|别记|不要记|改主意|还是(?:算了|不用|别)|撤回|取消(?:刚才|之前|这条|那条|上面)|(?:我)?(?:之前|刚才)?说错了?|忽略(?:上面|刚才|之前)`),
 		corrects:  re(`^(?:不对|其实|更正|应该是|等等|等一下|抱歉|哦不|还是)`),
 		person:    re(`全局|所有项目|每个项目|任何项目|我(?:更|比较|一般|通常|个人|平时|一直|都)?(?:喜欢|偏好|习惯|倾向|希望你)|(?:回答|回复|回覆|告诉|问|叫|称呼)我|(?:用|使用|说)(?:中文|英文|英语|简体|繁体|日语|日文)(?:回答|回复|交流|沟通|跟我|和我|输出)`),
-		project:   re(`项目|仓库|我们|团队|公司|代码库|工程`),
-		forbids:   re(`不要|不准|不许|不能|不得|别|禁止|严禁|必须|务必|一律|只能|绝不|千万`),
+		here:      re(`(?:这个|本|该|我们|咱们)(?:的)?(?:项目|仓库|团队|公司|代码库|工程)`),
+		forbids:   re(`一定要|不要|不准|不许|不能|不得|别|禁止|严禁|必须|务必|一律|只能|绝不|千万`),
 		decides:   re(`决定|商定|敲定|约定|^决策`),
 		vague:     re(`^(?:以后|记住|不要|一律|统一|使用|必须|注意|认真|仔细|小心|代码|质量|规则|每次|规范|问题|错误|再犯|好好|检查|清楚|优雅)$`),
 	}
@@ -124,6 +130,7 @@ var korean = sync.OnceValue(func() *language {
 		standing:  re(`(?:항상|언제나|무조건|반드시)\s.*(?:해줘|해 줘|하세요|해주세요|써줘|써 줘|사용해|사용하세요|할 것|해야 (?:해|한다|합니다)|주세요)|절대(?:로)?\s.*(?:하지 ?마|쓰지 ?마|사용하지 ?마|말 것|말아|마세요|안 돼|금지)|다시는\s.*(?:하지 ?마|쓰지 ?마|말아)`),
 		strip:     re(`^(?:(?:그리고|네|좋아요?|참고로|아|음|그럼|그래|자|추가로)[,.:! ]+)+`),
 		record:    re(`(?:claude\.md|agents\.md|규칙|메모리).{0,10}(?:추가|기록|저장|적어)`),
+		refers:    re(`이걸|이것|이거|위`),
 		question:  re(`[?？]\s*$|(?:까요|나요|니|을까|ㄹ까|인가요|는지)[.!]*$|왜|어떻게|무엇`),
 		oneOff:    re(`이번|지금|오늘|일단|잠깐|임시|당분간|여기|이 (?:파일|함수|페이지|버튼|화면|테스트|브랜치)`),
 		reported:  re(`(?:문서|에러|메시지|로그|고객|동료).{0,4}(?:에 따르면|라고|에서)`),
@@ -131,7 +138,7 @@ var korean = sync.OnceValue(func() *language {
 		back:      re(`취소|아니다|잊어|됐어|무시해|없던 걸로`),
 		corrects:  re(`^(?:아니|사실|정정)`),
 		person:    re(`모든 프로젝트|나한테|나에게|저에게|저한테|한국어로|영어로|존댓말|반말`),
-		project:   re(`프로젝트|저장소|레포|우리|팀`),
+		here:      re(`이 프로젝트|이 저장소|이 레포|우리 팀`),
 		forbids:   re(`마|금지|반드시|절대|무조건|말고|말 것`),
 		decides:   re(`결정했|하기로 했`),
 		vague:     re(`^(?:항상|앞으로|기억|해줘|반드시|절대|사용)$`),
@@ -146,6 +153,7 @@ var japanese = sync.OnceValue(func() *language {
 		standing:  re(`(?:必ず|常に|毎回|いつも).*(?:してください|して下さい|使ってください|すること|使うこと|書いてください|してほしい)|(?:絶対に|決して|二度と).*(?:ないで|しない|禁止|使わない|してはいけない)`),
 		strip:     re(`^(?:(?:はい|では|あと|それと|ちなみに|また|了解|ありがとう|なお)[、,。！ ]*)+`),
 		record:    re(`(?:claude\.md|agents\.md|ルール|メモリ).{0,8}(?:追加|記録|書いて|保存)`),
+		refers:    re(`これ|それ|上記`),
 		question:  re(`[?？]\s*$|(?:か|かな|でしょう)[。.]*$|なぜ|どうして|どうやって`),
 		oneOff:    re(`今回|とりあえず|一旦|今だけ|ここ|今日|この(?:ファイル|関数|画面|ボタン|ページ|テスト|ブランチ)|必ずしも`),
 		reported:  re(`(?:ドキュメント|エラー|ログ|記事|同僚|公式)(?:に|で|が|は).{0,10}(?:と書|と言|によ)`),
@@ -153,7 +161,7 @@ var japanese = sync.OnceValue(func() *language {
 		back:      re(`やっぱり|取り消|忘れて|なしで|撤回`),
 		corrects:  re(`^(?:いや|実は|訂正)`),
 		person:    re(`全プロジェクト|すべてのプロジェクト|私に|日本語で|英語で`),
-		project:   re(`プロジェクト|リポジトリ|チーム|我々|うち`),
+		here:      re(`このプロジェクト|このリポジトリ|うちのチーム`),
 		forbids:   re(`ないで|しない|禁止|必ず|絶対|いけない`),
 		decides:   re(`決め(?:た|ました)|することにした`),
 		vague:     re(`^(?:必ず|常に|今後|覚え|使用)$`),
@@ -188,6 +196,8 @@ func languagesOf(s string) []*language {
 	return nil
 }
 
+func kana(r rune) bool { return r >= 0x3041 && r <= 0x30fa }
+
 // traditional and simplified are the characters of the cues, one for one: a
 // sentence in traditional characters is looked at in simplified ones.
 const (
@@ -197,7 +207,8 @@ const (
 
 var simplifier = sync.OnceValue(func() *strings.Replacer {
 	from, to := []rune(traditional), []rune(simple)
-	pairs := make([]string, 0, 2*len(from))
+	// 所以后端 holds no 以后.
+	pairs := append(make([]string, 0, 2*len(from)+2), "所以", "因此")
 	for i := range from {
 		pairs = append(pairs, string(from[i]), string(to[i]))
 	}
@@ -207,7 +218,7 @@ var simplifier = sync.OnceValue(func() *strings.Replacer {
 // seen returns a sentence as the cues see it.
 func seen(s string) string {
 	p := plain(s)
-	if hasCJK(p) {
+	if hasCJK(p) && !strings.ContainsFunc(p, kana) {
 		p = simplifier().Replace(p)
 	}
 	return p

@@ -259,12 +259,7 @@ func (d *disposer) relate(c *stillso.Candidate, nearby []*stillso.Memory) {
 		if x.State != stillso.Active || x.Namespace != c.Memory.Namespace || x.Type != c.Memory.Type {
 			continue
 		}
-		a, b := telling(x.Content), telling(c.Memory.Content)
-		small := min(len(a), len(b))
-		if small < 2 || float64(shared(a, b)) < 0.6*float64(small) {
-			continue
-		}
-		if opposed(x.Content, c.Memory.Content) || !equalSets(specifics(x.Content), specifics(c.Memory.Content)) {
+		if changed(x.Content, c.Memory.Content) {
 			c.Relation, c.Of = stillso.Conflicts, x.ID
 			return
 		}

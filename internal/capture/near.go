@@ -59,6 +59,23 @@ func again(retracted, new string) bool {
 	return small == 0 || float64(shared(x, y)) >= againShare*float64(small)
 }
 
+// changed reports whether two statements speak of the same things and cannot
+// both hold: one denies what the other affirms, or they name different values.
+func changed(a, b string) bool {
+	x, y, v, w := telling(a), telling(b), specifics(a), specifics(b)
+	for t := range v {
+		delete(x, t)
+	}
+	for t := range w {
+		delete(y, t)
+	}
+	small := min(len(x), len(y))
+	if small < 2 || float64(shared(x, y)) < 0.6*float64(small) {
+		return false
+	}
+	return opposed(a, b) || len(v) > 0 && len(w) > 0 && shared(v, w) == 0
+}
+
 func equalSets(a, b map[string]bool) bool { return len(a) == len(b) && subset(a, b) }
 
 func subset(a, b map[string]bool) bool {

@@ -28,7 +28,8 @@ func Rules(turns []stillso.Turn, first int) []stillso.Candidate {
 		if i < first {
 			continue
 		}
-		found = append(found, read(turns, i, said, heard)...)
+		found = append(found, withdraw(read(turns, i, said, heard), said, i)...)
+		found = lastWord(found)
 	}
 	var out []stillso.Candidate
 	for _, f := range found {
@@ -37,6 +38,20 @@ func Rules(turns []stillso.Turn, first int) []stillso.Candidate {
 		}
 	}
 	return out
+}
+
+// lastWord drops the findings that a later one replaces: it speaks of the same
+// things, with another value or the opposite.
+func lastWord(found []finding) []finding {
+	for j := range found {
+		for i := range found[:j] {
+			a, b := &found[i], &found[j]
+			if !a.dropped && !b.dropped && changed(a.cand.Memory.Content, b.cand.Memory.Content) {
+				a.dropped = true
+			}
+		}
+	}
+	return found
 }
 
 // finding is a candidate on the way, with the turn it was said in.
@@ -98,7 +113,7 @@ func read(turns []stillso.Turn, i int, all []said, heard *heard) []finding {
 			continue
 		}
 		level := s.cue()
-		points := level == noCue && s.pointer()
+		points := s.pointer() && (level == noCue || s.lang.refers.MatchString(s.view))
 		if level == noCue && !points || heard.echo(i, s.text) {
 			continue
 		}
@@ -111,7 +126,10 @@ func read(turns []stillso.Turn, i int, all []said, heard *heard) []finding {
 			if len(body) == 0 {
 				continue
 			}
-			content, quote = strings.Join(body, " "), append(quote, body...)
+			for _, b := range body {
+				content += b.statement() + " "
+				quote = append(quote, b.text)
+			}
 			used = max(used, to)
 		default:
 			content = s.statement()
@@ -137,6 +155,9 @@ func read(turns []stillso.Turn, i int, all []said, heard *heard) []finding {
 
 func candidate(content string, t stillso.Turn, quotes []string, level strength, all []said) stillso.Candidate {
 	m := stillso.Memory{Content: content, Origin: stillso.FromUser, State: stillso.Active, Priority: 3, Name: Name(content), Type: typeOf(content)}
+	if m.Type == stillso.Fact && instructs(quotes[0]) {
+		m.Type = stillso.Preference
+	}
 	around := content
 	for _, s := range all {
 		if strings.Contains(strings.Join(quotes, "\n"), s.text) {
@@ -155,6 +176,18 @@ func candidate(content string, t stillso.Turn, quotes []string, level strength, 
 		reason = "the user asked for it to be kept"
 	}
 	return stillso.Candidate{Memory: m, Confirmed: true, Score: int(level), Reason: reason, Relation: stillso.New}
+}
+
+// instructs reports whether a sentence tells how to work, not how something is:
+// it holds a cue other than "remember".
+func instructs(sentence string) bool {
+	view := seen(sentence)
+	for _, w := range [...]string{"from now on", "going forward", "moving forward", "from here on", "as a rule", "in the future", "in future", "always", "never", "whenever", "prefer", "make sure", "rule", "convention", "preference", "以后", "今后", "统一", "一律", "每次", "喜欢", "习惯", "始终", "规则", "规范", "앞으로", "항상", "今後", "必ず", "常に"} {
+		if strings.Contains(view, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // cue says how plainly the sentence asks to be kept.
@@ -243,7 +276,7 @@ func follow(all []said, n int, content string) ([]string, int) {
 	for k := n + 1; k < len(all) && len(out) < 2 && all[k].para == all[n].para; k++ {
 		s := all[k]
 		goesOn := strings.HasPrefix(s.view, "the only ") || strings.HasPrefix(s.view, "otherwise") || strings.HasPrefix(s.view, "that way") || strings.HasPrefix(s.view, "because") || strings.HasPrefix(s.view, "this is because") || strings.HasPrefix(s.view, "因为") || strings.HasPrefix(s.view, "否则")
-		if s.lang == nil || s.lang.question.MatchString(s.full) || !open && !goesOn || open && s.line > all[n].line+4 {
+		if s.lang == nil || s.lang.question.MatchString(s.full) || !open && !goesOn || s.lang.back.MatchString(s.full) || open && s.line > all[n].line+4 {
 			break
 		}
 		out = append(out, s.text)
@@ -252,24 +285,24 @@ func follow(all []said, n int, content string) ([]string, int) {
 	return out, to
 }
 
-// pointed returns what a sentence such as "record this as a rule" means: the
-// lines below it if it ends with a colon or stands alone above a list, or else
-// the sentence before it in the same turn.
-func pointed(all []said, n int) ([]string, int) {
-	var out []string
+// pointed returns what a sentence such as "record this as a rule" means: what
+// stands behind its colon, or the sentence before it in the same turn, or else
+// the lines below it.
+func pointed(all []said, n int) ([]said, int) {
 	rest := all[n].text
 	if i := strings.IndexAny(rest, ":："); i >= 0 && len(strings.TrimSpace(rest[i:])) > 12 && !strings.HasPrefix(rest[i:], "://") {
-		return []string{strings.TrimSpace(strings.TrimLeft(rest[i:], ":： "))}, n
+		s := all[n]
+		s.text = strings.TrimSpace(strings.TrimLeft(rest[i:], ":： "))
+		return []said{s}, n
 	}
 	if n > 0 && all[n-1].lang != nil && all[n-1].para == all[n].para && orders(all[n-1]) {
-		return []string{all[n-1].text}, n
+		return all[n-1 : n], n
 	}
 	to := n
-	for k := n + 1; k < len(all) && len(out) < 3 && all[k].lang != nil && all[k].line > all[n].line && all[k].line-all[to].line <= 2 && orders(all[k]); k++ {
-		out = append(out, all[k].text)
+	for k := n + 1; k < len(all) && to-n < 3 && all[k].lang != nil && all[k].line > all[n].line && all[k].line-all[to].line <= 2 && orders(all[k]); k++ {
 		to = k
 	}
-	return out, to
+	return all[n+1 : to+1], to
 }
 
 // orders reports whether a sentence tells how something is to be done.
@@ -336,7 +369,7 @@ func typeOf(content string) stillso.Type {
 func namespaceOf(content, around string) stillso.Namespace {
 	view := seen(content + " " + around)
 	for _, l := range languagesOf(view) {
-		if l.person.MatchString(view) && !(l.project.MatchString(view) && strings.Contains(view, "this ")) {
+		if l.person.MatchString(view) && !l.here.MatchString(view) {
 			return stillso.UserNamespace
 		}
 	}
@@ -356,12 +389,12 @@ func withdraw(found []finding, all []said, turn int) []finding {
 		topic := telling(s.text)
 		for i := range found {
 			f := &found[i]
-			if f.dropped {
+			if f.dropped || f.turn == turn && f.at >= n {
 				continue
 			}
 			touches := shared(topic, f.topic)
 			last := i == len(found)-1 && turn-f.turn <= 3
-			if back && (touches > 0 || last && n == 0) || corrects && touches >= 2 || corrects && touches == 1 && len(topic) <= 6 {
+			if back && (touches > 0 || last && (f.turn < turn && n == 0 || f.turn == turn && n <= f.at+2)) || corrects && touches >= 2 || corrects && touches == 1 && len(topic) <= 6 {
 				f.dropped = true
 			}
 		}

@@ -64,7 +64,7 @@ func (p span) of(s string) string { return s[p.start:p.end] }
 // end them, and leaves out what is blank.
 func sentences(s string) []span {
 	var out []span
-	start := 0
+	start, quotes := 0, 0
 	cut := func(end int) {
 		a, b := start, end
 		for a < b && strings.IndexByte(" \t\r\n", s[a]) >= 0 {
@@ -86,7 +86,14 @@ func sentences(s string) []span {
 		switch r {
 		case '\n', '。', '！', '？', '；':
 			cut(end)
+			quotes = 0
+		case '"', '“', '”':
+			quotes++
 		case '.', '!', '?', ';':
+			// "Shall I go on?" inside a sentence does not end it.
+			if quotes%2 == 1 && strings.ContainsAny(s[end:min(len(s), end+80)], "\"”") {
+				continue
+			}
 			if end >= len(s) || strings.IndexByte(" \t\r\n\"')", s[end]) >= 0 || s[end] >= utf8.RuneSelf && r != '.' {
 				if r == '.' && shortened(s[start:i]) {
 					continue
@@ -268,13 +275,17 @@ func shared(a, b map[string]bool) int {
 	return n
 }
 
-// specifics returns the numbers and the identifiers with digits of s: what stays
-// the same when a statement is put in other words.
+// specifics returns the numbers and the names with digits of s: what stays the
+// same when a statement is put in other words. Index terms are no help here, for
+// they leave out short numbers.
 func specifics(s string) map[string]bool {
 	out := map[string]bool{}
-	for _, t := range terms.Analyze(s) {
-		if strings.ContainsAny(t.Text, "0123456789") {
-			out[t.Text] = true
+	for _, w := range strings.FieldsFunc(plain(s), func(r rune) bool {
+		return !(r < utf8.RuneSelf && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r == '.' || r == '-'))
+	}) {
+		w = strings.TrimPrefix(strings.Trim(w, "._-"), "v")
+		if strings.ContainsAny(w, "0123456789") {
+			out[w] = true
 		}
 	}
 	return out
