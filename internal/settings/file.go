@@ -130,7 +130,7 @@ func (p *Plan) Changed() bool { return p.Deletes || !bytes.Equal(p.Old, p.New) }
 // in one step and with its mode. It refuses if the file changed since the plan
 // was made.
 func (p *Plan) Apply() error {
-	now, err := os.ReadFile(p.Target)
+	now, err := os.ReadFile(p.Target) // #nosec G304 -- the settings file that a person named
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("settings cannot be read: %w", err)
 	}
@@ -207,7 +207,7 @@ func open(path, keep string) (*Plan, error) {
 		return nil, fmt.Errorf("settings cannot be read: %s is not a file", p.Target)
 	}
 	p.existed, p.mode = true, info.Mode().Perm()
-	if p.Old, err = os.ReadFile(p.Target); err != nil {
+	if p.Old, err = os.ReadFile(p.Target); err != nil { // #nosec G304 -- the settings file that a person named
 		return nil, fmt.Errorf("settings cannot be read: %w", err)
 	}
 	return p, nil

@@ -13,11 +13,6 @@ import (
 // Name is what this host is called on the command line and in receipts.
 const Name = "claude-code"
 
-// MaxContext is the largest context, in UTF-16 units, that Claude Code puts into
-// the prompt whole; above it the model sees a preview and a path (measured with
-// 2.1.332).
-const MaxContext = 10_000
-
 // hookEvents are the host's names of the events.
 var hookEvents = [...][2]string{
 	{host.SessionStart, "SessionStart"},
@@ -119,7 +114,9 @@ func line(value []byte) string {
 
 // Context returns the JSON document that makes the host put text into the
 // prompt, or nothing where there is no text, or the event takes none. (A Stop
-// hook that prints makes the assistant go on.)
+// hook that prints makes the assistant go on.) Of a text beyond 10,000 UTF-16
+// units the model would see a preview and a path (measured with 2.1.332): the
+// budget of a block is far below that.
 func Context(event, text string) []byte {
 	if text == "" {
 		return nil

@@ -139,7 +139,7 @@ func newestFirst(list []Transcript) {
 func (p Places) Notes(getenv func(string) string, root string) (folder string, on bool, err error) {
 	on = getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY") != "1"
 	elsewhere := getenv("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE")
-	text, err := os.ReadFile(p.Settings())
+	text, err := os.ReadFile(p.Settings()) // #nosec G304 -- the settings of the host
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", on, fmt.Errorf("settings of Claude Code cannot be read: %w", err)
 	}
