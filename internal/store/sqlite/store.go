@@ -131,7 +131,7 @@ func (s *Store) connect(path string, immutable bool) error {
 		q["_pragma"] = []string{
 			fmt.Sprintf("busy_timeout(%d)", s.busy.Milliseconds()),
 			"secure_delete(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)",
-			"mmap_size(0)", "temp_store(2)", "synchronous(" + sync + ")",
+			"mmap_size(0)", "temp_store(2)", "cache_size(-16384)", "synchronous(" + sync + ")",
 		}
 		if conns > 1 {
 			q.Add("_pragma", "query_only(1)")
