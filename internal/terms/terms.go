@@ -44,6 +44,17 @@ func Analyze(text string) []Term { return Append(nil, text) }
 // Append appends the terms of text to dst.
 func Append(dst []Term, text string) []Term {
 	a := analyzer{text: Fold(text), out: dst}
+	return a.run()
+}
+
+// Full returns the terms of text with the grammar that Analyze leaves out: in a
+// search for code, "from string to int" is not "string int".
+func Full(text string) []Term {
+	a := analyzer{text: Fold(text), full: true}
+	return a.run()
+}
+
+func (a *analyzer) run() []Term {
 	for a.at < len(a.text) {
 		c := a.text[a.at]
 		if c < utf8.RuneSelf {
@@ -76,6 +87,7 @@ type analyzer struct {
 	at   int
 	pos  int
 	out  []Term
+	full bool
 }
 
 func (a *analyzer) add(text string, k Kind, pos int) {
@@ -227,7 +239,7 @@ func (a *analyzer) part(p string, inside bool) {
 	}
 	t := lower(p)
 	s := stem(t)
-	if !inside && (grammar(t) || grammar(s)) {
+	if !inside && !a.full && (grammar(t) || grammar(s)) {
 		return
 	}
 	a.add(s, Word, pos)
