@@ -44,6 +44,8 @@ type captured struct {
 	Batch      string            `json:"batch,omitempty"`
 	// Broken counts lines of the transcript that could not be read.
 	Broken int `json:"broken,omitempty"`
+	// Note says why it was captured otherwise than the settings ask for.
+	Note string `json:"note,omitempty"`
 }
 
 // task is one session to capture.
@@ -52,7 +54,12 @@ type task struct {
 	// hurry is false while the session goes on: then a model is asked only after
 	// enough new prompts.
 	hurry bool
+	// tried is how often it failed before.
+	tried int
 }
+
+// modelTries is after how many failures of a model the rules take its place.
+const modelTries = 5
 
 func (c *captureCmd) run(ctx context.Context, a *app) (summary, error) {
 	if c.Host != claudecode.Name {
@@ -104,6 +111,14 @@ func (a *app) capture(ctx context.Context, t task) (*captured, error) {
 	sum.Batch = job.Batch
 	for more := true; more; {
 		out, err := capture.Run(ctx, job)
+		if err != nil && job.Model != nil && (llm.NeedsPerson(err) || t.tried >= modelTries) && !errors.Is(err, llm.ErrBudget) {
+			// Nobody may be there to log in or to correct the settings: then the rules
+			// do what they can, rather than nothing.
+			a.warn("session %s: captured by rules alone, for the model cannot be used: %v", session.ID, err)
+			sum.Note = "by rules alone: " + err.Error()
+			job.Model, job.Judge = nil, nil
+			out, err = capture.Run(ctx, job)
+		}
 		if err != nil {
 			return sum, err
 		}

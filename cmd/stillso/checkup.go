@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -263,6 +264,30 @@ func (d *checkup) memories(ctx context.Context) {
 	if broken > 0 {
 		d.health.add("claims", note, "stillso list shows them", "%s", plural(broken, "memory is unverified", "memories are unverified"))
 	}
+}
+
+// model says which model captures and enriches, and how its last call went.
+func (d *checkup) model(ctx context.Context) {
+	m, choice, _, err := d.app.choose()
+	switch {
+	case err != nil:
+		d.health.add("model", problem, "", "%v", err)
+		return
+	case m == nil:
+		d.health.add("model", fine, "", "none; rules capture: %s", choice.Why)
+		return
+	}
+	if d.st != nil {
+		calls, err := d.st.Usage(ctx, d.app.now().Add(-7*24*time.Hour))
+		if err == nil && len(calls) > 0 {
+			last := slices.MaxFunc(calls, func(a, b stillso.Usage) int { return a.At.Compare(b.At) })
+			if last.Error != "" {
+				d.health.add("model", problem, "stillso usage", "%s: its last call, %s, failed: %s", m.Name(), ago(d.app.now(), last.At), last.Error)
+				return
+			}
+		}
+	}
+	d.health.add("model", fine, "", "%s: %s", m.Name(), choice.Why)
 }
 
 func (d *checkup) settings(context.Context) {

@@ -37,6 +37,7 @@ type grammar struct {
 	Import  importCmd  `cmd:"" group:"data" help:"Import notes, instruction files, or an export."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write memories as JSON lines."`
 	Capture captureCmd `cmd:"" group:"data" help:"Read a session transcript and save what is worth remembering."`
+	Enrich  enrichCmd  `cmd:"" group:"data" help:"Add the words that a person would type when they need a memory."`
 	Sweep   sweepCmd   `cmd:"" group:"data" help:"Do the waiting offline work: capture, files in step, index."`
 
 	Install   installCmd   `cmd:"" group:"upkeep" help:"Register stillso-hook with an assistant."`

@@ -27,7 +27,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	root := t.TempDir()
 	d := &desk{t: t, proj: filepath.Join(root, "my proj"), time: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
-	d.env = map[string]string{"HOME": filepath.Join(root, "home"), "STILLSO_HOME": filepath.Join(root, "store")}
+	d.env = map[string]string{"HOME": filepath.Join(root, "home"), "STILLSO_HOME": filepath.Join(root, "store"), "STILLSO_LLM": "none"}
 	for _, dir := range []string{d.proj, d.env["HOME"]} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

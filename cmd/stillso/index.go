@@ -83,6 +83,9 @@ func (x *indexer) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if x.upToDate(base, seq) {
+		return nil
+	}
 	if base.Docs <= smallBase || seq < base.Seq { // behind its index: the store was put back from a backup
 		return x.base(ctx)
 	}
@@ -91,6 +94,15 @@ func (x *indexer) update(ctx context.Context) error {
 		return x.base(ctx)
 	}
 	return err
+}
+
+// upToDate reports whether the index knows the last change already.
+func (x *indexer) upToDate(base snapshot.Info, seq int64) bool {
+	delta, err := x.w.Delta()
+	if errors.Is(err, stillso.ErrNotFound) || err == nil && delta.ID != base.ID {
+		return base.Seq == seq
+	}
+	return err == nil && delta.Seq == seq
 }
 
 // delta writes all memories that changed after the base, and returns how many.

@@ -21,6 +21,10 @@ func adapters() []llm.Adapter {
 	return append(cli.Adapters(), openai.Adapter(), anthropic.Adapter(), replay.Adapter())
 }
 
+// providerVariable goes before the provider in the settings: "none" keeps a test
+// or a person on a train from calling out.
+const providerVariable = "STILLSO_LLM"
+
 // llmClock is the clock of model calls.
 func (a *app) llmClock() llm.Clock { return llm.Clock{Now: a.std.clock, Sleep: llm.Sleep} }
 
@@ -30,6 +34,9 @@ func (a *app) choose() (llm.Model, llm.Choice, config, error) {
 	conf, err := a.config()
 	if err != nil {
 		return nil, llm.Choice{}, conf, err
+	}
+	if p := a.std.env(providerVariable); p != "" {
+		conf.Model.Adapter = p
 	}
 	env := llm.Environment{Environ: os.Environ(), Directory: filepath.Join(string(a.dir), "llm"), Clock: a.llmClock()}
 	m, choice, err := llm.Choose(conf.Model, env, adapters()...)

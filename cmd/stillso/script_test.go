@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("STILLSO_HOME", filepath.Join(home, "my store"))
 			e.Setenv("XDG_DATA_HOME", "")
+			e.Setenv("STILLSO_LLM", "none") // a test never calls out
 			e.Setenv("TZ", "UTC")
 			e.Setenv("COLUMNS", "100")
 			return os.MkdirAll(filepath.Join(home, "proj"), 0o700)

@@ -48,15 +48,19 @@ func (s *sweeper) tidySpool() {
 // overdueDelta is from how many memories in the delta a sweep builds a new base.
 const overdueDelta = 64
 
-// overdue reports whether the index is due for a new base.
+// overdue reports whether the index is due for a new base: the delta is long, or
+// there are new prompts to learn the background from and it costs little.
 func (s *sweeper) overdue() bool {
 	w, err := snapshot.Lock(string(s.app.dir), lockWait)
 	if err != nil {
 		return false
 	}
 	defer w.Unlock() //nolint:errcheck // the lock ends with the process
-	delta, err := w.Delta()
-	return err == nil && delta.Docs >= overdueDelta
+	if delta, err := w.Delta(); err == nil && delta.Docs >= overdueDelta {
+		return true
+	}
+	base, err := w.Base()
+	return err == nil && s.sum.Sessions > 0 && base.Docs <= inlineBase
 }
 
 // standing is a file of instructions, a note, or a folder of notes with its

@@ -41,6 +41,7 @@ type swept struct {
 	Review   int      `json:"review"`
 	Refused  int      `json:"refused"`
 	InStep   int      `json:"file_changes"`
+	Aliases  int      `json:"aliases"`
 	Waiting  int      `json:"waiting"`
 	Errors   []string `json:"errors,omitempty"`
 	Millis   int64    `json:"ms"`
@@ -105,6 +106,8 @@ type sweeper struct {
 	sum *swept
 	// rebuild is set where a hook found the index unusable.
 	rebuild bool
+	// saved are the memories that this sweep captured.
+	saved []*stillso.Memory
 }
 
 // rounds bounds how often a sweep looks again for what came in while it worked.
@@ -116,7 +119,7 @@ func (s *sweeper) all(ctx context.Context, rebuild bool) error {
 			name string
 			do   func(context.Context) error
 		}{
-			{"drain", s.drain}, {"capture", s.capture}, {"files", s.files},
+			{"drain", s.drain}, {"capture", s.capture}, {"files", s.files}, {"enrich", s.enrich},
 		} {
 			if err := step.do(ctx); err != nil {
 				if ctx.Err() != nil {

@@ -69,7 +69,7 @@ func (s *sweeper) item(ctx context.Context, q stillso.QueueItem, captureOn bool,
 	case captureOn:
 		t := task{
 			host: q.Payload["host"], transcript: q.Payload["transcript"], session: q.Payload["session"], dir: q.Payload["directory"],
-			hurry: q.Payload["event"] != "turn-end",
+			hurry: q.Payload["event"] != "turn-end", tried: q.Attempts,
 		}
 		done[t.session] = true
 		err = s.one(ctx, t)
@@ -110,7 +110,8 @@ func (s *sweeper) one(ctx context.Context, t task) error {
 		s.sum.Saved += len(got.Saved)
 		s.sum.Review += got.Review
 		s.sum.Refused += got.Refused
-		s.log.Info("captured", "session", got.Session, "turns", got.Turns, "saved", len(got.Saved), "review", got.Review, "refused", got.Refused)
+		s.saved = append(s.saved, got.Saved...)
+		s.log.Info("captured", "session", got.Session, "turns", got.Turns, "saved", len(got.Saved), "review", got.Review, "refused", got.Refused, "note", got.Note)
 	}
 	return err
 }
@@ -146,4 +147,32 @@ func (s *sweeper) catchUp(ctx context.Context, done map[string]bool) error {
 func (s *sweeper) uncaptured(ctx context.Context, x stillso.Session) bool {
 	turns, err := s.app.opened.Turns(ctx, x.ID)
 	return err == nil && newPrompts(turns, x.Captured) > 0
+}
+
+// enrichPerSweep bounds the calls of one sweep; the budget of the day bounds them
+// all.
+const enrichPerSweep = 30
+
+// enrich gives new memories the words that a person would type.
+func (s *sweeper) enrich(ctx context.Context) error {
+	model, _, _, err := s.app.choose()
+	if err != nil {
+		return err
+	}
+	list := s.saved
+	if model != nil {
+		if list, err = s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}, Limit: 2000}); err != nil {
+			return err
+		}
+	}
+	s.saved = nil
+	if len(list) == 0 {
+		return nil
+	}
+	got, err := s.app.enrich(ctx, list, enrichPerSweep, nil)
+	if got != nil && (got.Done > 0 || got.Stopped != "") {
+		s.sum.Aliases += got.Aliases
+		s.log.Info("enriched", "memories", got.Done, "aliases", got.Aliases, "stopped", got.Stopped)
+	}
+	return err
 }
