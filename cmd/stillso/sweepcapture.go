@@ -160,6 +160,9 @@ func (s *sweeper) enrich(ctx context.Context) error {
 		return err
 	}
 	list := s.saved
+	if model != nil && s.sum.Sessions > 0 {
+		return nil // a session's end costs at most its capture; the next sweep that captures nothing enriches
+	}
 	if model != nil {
 		if list, err = s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}, Limit: 2000}); err != nil {
 			return err
