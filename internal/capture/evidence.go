@@ -193,11 +193,21 @@ func (h *heard) ground(c *stillso.Candidate, p *proof) {
 		from += plain(p.proposal)
 	}
 	for _, a := range addresses(c.Memory.Content) {
-		if !strings.Contains(from, plain(a)) {
+		if !strings.Contains(from, plain(a)) && !h.typedFirst(plain(a)) {
 			p.refused = fmt.Sprintf("it names %s, which the user did not", cut(a, 80))
 			return
 		}
 	}
+}
+
+// typedFirst reports whether the first to say p in this session was a human.
+func (h *heard) typedFirst(p string) bool {
+	for i, t := range h.turns {
+		if strings.Contains(h.plain(i), p) {
+			return t.Speaker == stillso.Typed
+		}
+	}
+	return false
 }
 
 // find returns the turn in which a quote stands, and why it cannot be used
