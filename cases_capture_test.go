@@ -63,6 +63,12 @@ func (r *caseRun) doCapture(s *stepWords) *outcome {
 		}
 	}
 	o.text = o.stored
+	if os.Getenv("STILLSO_CASES_TRACE") != "" {
+		r.t.Logf("sweep: %s%s\njournal:\n%s", o.stdout, o.stderr, r.cli(store, "journal", "--outcome", "refused,proposed").stdout)
+		for i, q := range o.requests {
+			r.t.Logf("request %d:\n%s", i+1, short(dataOf(q)))
+		}
+	}
 	return o
 }
 
