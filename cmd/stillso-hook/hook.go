@@ -8,7 +8,6 @@ import (
 	"stillso"
 	"stillso/internal/home"
 	"stillso/internal/host"
-	"stillso/internal/host/claudecode"
 	"stillso/internal/inject"
 	"stillso/internal/namespace"
 	"stillso/internal/recall"
@@ -30,26 +29,13 @@ type hook struct {
 	place   stillso.Place
 }
 
-// adapter is what the hook needs of a host's package.
-type adapter struct {
-	parse   func(event string, stdin []byte) (host.Call, error)
-	context func(event, text string) []byte
-}
-
-func adapterOf(name string) (adapter, bool) {
-	if name == claudecode.Name {
-		return adapter{claudecode.Parse, claudecode.Context}, true
-	}
-	return adapter{}, false
-}
-
 // run does what the event asks for. Every return is silence.
 func (h *hook) run() {
 	if host.Suppressed(h.getenv) {
 		return
 	}
 	var ok bool
-	if h.adapter, ok = adapterOf(h.hostName); !ok || !slices.Contains(host.Events(), h.event) {
+	if h.adapter, ok = adapterOf(h.hostName); !ok || h.event != "" && !slices.Contains(host.Events(), h.event) {
 		return
 	}
 	data, ok := h.read()
@@ -60,6 +46,7 @@ func (h *hook) run() {
 	if h.call, err = h.adapter.parse(h.event, data); err != nil || h.call.Subagent {
 		return
 	}
+	h.event = h.call.Event
 	if h.dir, err = home.Locate(h.getenv); err != nil || h.dir.Check() != nil {
 		return
 	}

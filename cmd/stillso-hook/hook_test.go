@@ -201,3 +201,19 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+// Hosts before Claude Code 2.1.139 ignore args and call the program bare; others may
+// name only themselves. The document says which event it is.
+func TestCalledBare(t *testing.T) {
+	w := newWorld(t, zebra())
+	for i, args := range [][]string{{}, {"claude-code"}} {
+		for event, want := range map[string]bool{"UserPromptSubmit": true, "Stop": false, "Weather": false, "": false} {
+			c := w.command("")
+			c.Args = append([]string{w.hook}, args...)
+			c.Stdin = strings.NewReader(`{"session_id":"bare` + string(rune('0'+i)) + `","cwd":"` + w.project + `","hook_event_name":"` + event + `","prompt":"` + topical + `"}`)
+			if out := w.run(event, c).stdout; strings.Contains(out, "zebra1") != want || (out != "") != want {
+				t.Errorf("%v %q printed %q", args, event, out)
+			}
+		}
+	}
+}

@@ -2,6 +2,10 @@
 //
 //	stillso-hook HOST EVENT < event.json
 //
+// A host that ignores the arguments in its settings, as Claude Code did before 2.1.139,
+// calls it bare: then the host is taken to be Claude Code, and the event is the one that
+// the document names.
+//
 // It prints one JSON document or nothing, writes nothing to stderr, and exits with 0
 // within its own deadline, whatever happens: it stands between a person and a prompt.
 // It reads the snapshot, opens no database, takes no lock and starts nothing but a
@@ -21,14 +25,24 @@ const deadline = 150 * time.Millisecond
 func main() {
 	start := time.Now()
 	time.AfterFunc(deadline, func() { os.Exit(0) })
-	if len(os.Args) == 3 {
-		h := hook{
-			start: start, hostName: os.Args[1], event: os.Args[2], getenv: os.Getenv,
-			read: readInput, write: writeOutput,
-		}
+	if hostName, event, ok := called(os.Args[1:]); ok {
+		h := hook{start: start, hostName: hostName, event: event, getenv: os.Getenv, read: readInput, write: writeOutput}
+		roomy(false)
 		quietly(h.run)
 	}
 	os.Exit(0)
+}
+
+// roomy makes the stack large while there is little on it: growing it step by step
+// under a search touches twenty fresh pages more.
+//
+//go:noinline
+func roomy(use bool) byte {
+	if !use {
+		return 0
+	}
+	var room [48 << 10]byte
+	return room[len(os.Args)]
 }
 
 // quietly keeps everything that goes wrong in run to itself.
