@@ -120,11 +120,11 @@ type book struct {
 	err  error
 }
 
-func (b *book) add(_ context.Context, u stillso.Usage) error {
-	if b.err == nil {
+func (b *book) add(ctx context.Context, u stillso.Usage) error {
+	if b.err == nil && ctx.Err() == nil {
 		b.rows = append(b.rows, u)
 	}
-	return b.err
+	return errors.Join(b.err, ctx.Err())
 }
 
 func (b *book) since(_ context.Context, t time.Time) (rows []stillso.Usage, err error) {
@@ -157,6 +157,14 @@ func TestLedger(t *testing.T) {
 	b.err = nil
 	if _, err := m.Complete(t.Context(), llm.Request{}); err != nil || len(b.rows) != 4 {
 		t.Errorf("not made up for: %v, %d rows", err, len(b.rows))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.steps = []func(context.Context) (llm.Reply, error){func(context.Context) (llm.Reply, error) {
+		cancel()
+		return llm.Reply{}, context.Canceled
+	}}
+	if _, err := m.Complete(ctx, llm.Request{}); !errors.Is(err, context.Canceled) || len(b.rows) != 5 {
+		t.Errorf("a call that was cancelled is not booked: %v, %d rows", err, len(b.rows))
 	}
 }
 
