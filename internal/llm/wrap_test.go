@@ -206,6 +206,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("capture's budget stops enrich: %q", got)
 	}
 	cl.at = cl.at.AddDate(0, 0, 1)
+	ask(guard.Wrap(s), "enrich", "") // is paid from elsewhere
 	for _, want := range []string{"", "", "", "", "", "day_calls"} {
 		if got := ask(guard.Wrap(s), "capture", ""); got != want {
 			t.Errorf("next day: %q, want %q", got, want)
