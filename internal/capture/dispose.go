@@ -90,6 +90,10 @@ func (d *disposer) all(cands []stillso.Candidate) {
 func (d *disposer) screen(cands []stillso.Candidate) []stillso.Candidate {
 	var kept []stillso.Candidate
 	for _, c := range cands {
+		// The turns hold no secret any more, so the quotes must not either.
+		for i := range c.Memory.Evidence {
+			c.Memory.Evidence[i].Quote, _ = redact.Text(c.Memory.Evidence[i].Quote)
+		}
 		n, keep := d.look(&c)
 		if keep {
 			kept = append(kept, c)
@@ -127,7 +131,7 @@ func (d *disposer) lookContent(c *stillso.Candidate, n *note) bool {
 	}
 	if harm := dangerous(m.Content + "\n" + m.Why); harm != "" {
 		n.review = "it " + harm + "; only a human may admit it"
-	} else if s := len(sentences(m.Content)); s > maxSentences && n.review == "" {
+	} else if s := countSentences(m.Content); s > maxSentences && n.review == "" {
 		n.review = fmt.Sprintf("it has %d sentences; %d are allowed", s, maxSentences)
 	}
 	for _, t := range d.taken {
@@ -223,7 +227,7 @@ func visible(r rune) rune {
 	if r == '\n' || r == '\t' {
 		return r
 	}
-	if r < ' ' || r >= 0x7f && r < 0xa0 || hidden(string(r)) || r == '\u200d' || r == '\u200c' || r == '\ufeff' || r == '\u00ad' {
+	if r < ' ' || r >= 0x7f && r < 0xa0 || unseen(r) || hidden(string(r)) || r == '\u200d' || r == '\u200c' || r == '\ufeff' || r == '\u00ad' {
 		return -1
 	}
 	return r
@@ -312,7 +316,8 @@ func (d *disposer) change(v stillso.Verb, o stillso.Outcome, score int, reason s
 	if d.job.Model != nil {
 		actor = stillso.Actor{Kind: stillso.Model, Name: d.job.Model.Name()}
 	}
-	return stillso.Change{ID: d.job.NewID(), Verb: v, Outcome: o, Actor: actor, Confidence: confidence(score), Reason: cut(oneLine(reason), 500), At: d.job.Now.UTC(), Batch: d.job.Batch}
+	reason, _ = redact.Text(cut(oneLine(reason), 500))
+	return stillso.Change{ID: d.job.NewID(), Verb: v, Outcome: o, Actor: actor, Confidence: confidence(score), Reason: reason, At: d.job.Now.UTC(), Batch: d.job.Batch}
 }
 
 func (d *disposer) add(c *stillso.Candidate, o stillso.Outcome, reason string) {

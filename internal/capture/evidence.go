@@ -170,41 +170,67 @@ func (h *heard) prove(c *stillso.Candidate, first int) proof {
 	return p
 }
 
+// The least shares of a content's telling terms that the user's turns must hold:
+// without any it is refused, below the first a human decides. Below ownShare a
+// human decides unless the user's words set a rule and no line of a tool holds
+// toolShare of it. Measured: of 24 recorded candidates those that set no rule in
+// so many words all had 0.6 and more, but for one that the judge doubted too.
+const (
+	groundShare = 0.12
+	toolShare   = 0.5
+	ownShare    = 0.4
+)
+
 // ground checks that the content says what the evidence does: that it shares
-// words with it, and that no address or command in it comes from elsewhere.
+// words with it, and that no address in it comes from elsewhere.
 func (h *heard) ground(c *stillso.Candidate, p *proof) {
-	content, said := telling(c.Memory.Content), telling(p.context)
-	n := shared(content, said)
+	content := telling(c.Memory.Content)
+	n := float64(shared(content, telling(p.context)))
+	all := float64(len(content))
 	confirms := p.proposal != "" && settles(p.typed)
-	if len(content) > 0 && float64(n) < 0.2*float64(len(content)) {
-		if !confirms || shared(content, telling(p.proposal)) == 0 {
+	if confirms && float64(shared(content, telling(p.typed))) < all/3 && shared(content, telling(p.proposal)) > 0 {
+		p.origin = stillso.FromProposal
+	} else if all > 0 && n < groundShare*all {
+		switch {
+		case hasCJK(c.Memory.Content) != hasCJK(p.typed): // another language: no words to compare
+			p.review = "the content is in another language than the evidence"
+		case n == 0:
 			p.refused = "the content is not what the evidence says"
-			if hasCJK(c.Memory.Content) != hasCJK(p.typed) { // another language: no words to compare
-				p.refused, p.review = "", "the content is in another language than the evidence"
-			}
 			return
+		default:
+			p.review = "the content shares few words with the evidence"
 		}
-		p.origin = stillso.FromProposal
-	} else if p.proposal != "" && confirms && shared(content, telling(p.typed)) < len(content)/3 {
-		p.origin = stillso.FromProposal
+	} else if n < ownShare*all && (!settles(p.typed) || h.fromTool(content, p.turn)) {
+		p.review = "the content says more than the evidence"
 	}
-	from := plain(p.context)
+	from := ""
+	for i := range h.turns {
+		if h.turns[i].Speaker == stillso.Typed && i >= p.turn-farBack {
+			from += h.plain(i) + " "
+		}
+	}
 	if confirms {
 		from += plain(p.proposal)
 	}
 	for _, a := range addresses(c.Memory.Content) {
-		if !strings.Contains(from, plain(a)) && !h.typedFirst(plain(a)) {
+		if !strings.Contains(from, plain(a)) {
 			p.refused = fmt.Sprintf("it names %s, which the user did not", cut(a, 80))
 			return
 		}
 	}
 }
 
-// typedFirst reports whether the first to say p in this session was a human.
-func (h *heard) typedFirst(p string) bool {
-	for i, t := range h.turns {
-		if strings.Contains(h.plain(i), p) {
-			return t.Speaker == stillso.Typed
+// fromTool reports whether a line that a tool or a host brought before turn i
+// holds most of the content.
+func (h *heard) fromTool(content map[string]bool, i int) bool {
+	for j := i - 1; j >= 0 && j >= i-farBack; j-- {
+		if s := h.turns[j].Speaker; s != stillso.Tool && s != stillso.Harness {
+			continue
+		}
+		for line := range strings.SplitSeq(cut(h.turns[j].Text, 64<<10), "\n") {
+			if len(line) < 2000 && float64(shared(content, telling(line))) >= toolShare*float64(len(content)) {
+				return true
+			}
 		}
 	}
 	return false

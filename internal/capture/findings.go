@@ -47,7 +47,7 @@ func (d *disposer) lookFinding(c *stillso.Candidate) (note, bool) {
 		why = "a finding tells what is, not what is to be done"
 	case dangerous(m.Content) != "":
 		why = "it " + dangerous(m.Content)
-	case len(sentences(m.Content)) > maxSentences:
+	case countSentences(m.Content) > maxSentences:
 		why = "it has more than three sentences"
 	}
 	if why != "" {

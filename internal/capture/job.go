@@ -151,7 +151,11 @@ func (j *Job) prepare() {
 	j.Session.Captured = min(max(j.Session.Captured, 0), len(j.Turns))
 	j.Turns = slices.Clone(j.Turns)
 	for i := range j.Turns {
-		j.Turns[i].Text, _ = redact.Text(j.Turns[i].Text)
+		// What is neither typed nor shown is compared with only, and never copied:
+		// quotes and contents are redacted on their own.
+		if first := j.Session.Captured; j.Turns[i].Speaker == stillso.Typed || i >= first-lead && !skippable(j.Turns, i, first) {
+			j.Turns[i].Text, _ = redact.Text(j.Turns[i].Text)
+		}
 	}
 }
 

@@ -41,19 +41,24 @@ func plain(s string) string {
 }
 
 // hidden reports whether s carries characters that a person neither types nor
-// sees: zero-width and tag characters, direction overrides. They hide text from
-// the reader and keep it for the model. Joiners beside emoji and in scripts that
-// need them are ordinary.
+// sees, and which hide text from the reader and keep it for the model: tag
+// characters, direction overrides, or zero-width spaces in number. A few of the
+// last come with honest text from the web.
 func hidden(s string) bool {
+	zero := 0
 	for _, r := range s {
 		switch {
-		case r == '\u200b' || r == '\u2060' || r == '\u2061' || r == '\u2062' || r == '\u2063' || r == '\u2064',
-			r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
+		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
 			return true
+		case unseen(r):
+			zero++
 		}
 	}
-	return false
+	return zero > 3
 }
+
+// unseen reports whether r takes no room and joins nothing.
+func unseen(r rune) bool { return r == '\u200b' || r >= '\u2060' && r <= '\u2064' }
 
 // span is a part of a text, by its place in bytes.
 type span struct{ start, end int }
@@ -104,6 +109,12 @@ func sentences(s string) []span {
 	}
 	cut(len(s))
 	return out
+}
+
+// countSentences counts what a statement says: parts that a semicolon joins are
+// one.
+func countSentences(s string) int {
+	return len(sentences(strings.NewReplacer(";", ",", "；", "，", "\n", " ").Replace(s)))
 }
 
 // shortened reports whether s ends with an abbreviation, so that the full stop
