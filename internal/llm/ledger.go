@@ -97,7 +97,7 @@ func Pot(purpose string) string {
 func (b Budgets) Of(pot string) Limits {
 	def := map[string]Limits{
 		"capture": {RunCalls: 2, SessionCalls: 60, DayCalls: 300, DayTokens: 5_000_000},
-		"enrich":  {RunCalls: 200, SessionCalls: -1, DayCalls: 400, DayTokens: 1_000_000},
+		"enrich":  {RunCalls: -1, SessionCalls: -1, DayCalls: 1000, DayTokens: 2_000_000},
 		"tidy":    {RunCalls: 50, SessionCalls: -1, DayCalls: 100, DayTokens: 1_000_000},
 		"other":   {RunCalls: 10, SessionCalls: 20, DayCalls: 50, DayTokens: 500_000},
 	}[pot]
