@@ -14,7 +14,8 @@ import (
 
 // Apply writes changes and their journal in one transaction, in order, and
 // returns them with Seq set; an empty ID is given one. It returns when they
-// also stand in a journal segment on the disk. Times become UTC.
+// also stand in a journal segment on the disk. Times become UTC. Other writers
+// wait meanwhile, so a large import is applied a thousand changes at a time.
 func (s *Store) Apply(ctx context.Context, changes ...stillso.Change) ([]stillso.Change, error) {
 	for i := range changes {
 		switch v := changes[i].Verb; v {
@@ -49,7 +50,11 @@ func (s *Store) Apply(ctx context.Context, changes ...stillso.Change) ([]stillso
 // context no longer counts: what was committed is to be told.
 func (s *Store) publish(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := s.locked(ctx, func() error { return s.catchUp(ctx) }); err != nil {
+	err := s.locked(ctx, func() error { return s.catchUp(ctx) })
+	if errors.Is(err, stillso.ErrDamaged) {
+		return fmt.Errorf("the change may be lost: %w", err)
+	}
+	if err != nil {
 		return fmt.Errorf("the change was saved, but not yet in the journal segments: %w", err)
 	}
 	return nil

@@ -128,7 +128,7 @@ func (s *Store) Journal(ctx context.Context, f stillso.JournalFilter) ([]stillso
 		w.add("seq IN (SELECT seq FROM journal_parts WHERE memory = ?)", f.MemoryID)
 	}
 	if f.ChangeID != "" {
-		w.add("id >= ? AND substr(id, 1, length(?)) = ?", f.ChangeID, f.ChangeID, f.ChangeID)
+		startsWith(&w, "id", f.ChangeID)
 	}
 	if f.Batch != "" {
 		w.add("batch = ?", f.Batch)
@@ -205,4 +205,10 @@ func in[S ~string](w *conditions, column string, list []S) {
 		args[i] = string(v)
 	}
 	w.add(column+" IN (?"+strings.Repeat(", ?", len(list)-1)+")", args...)
+}
+
+// startsWith lets through rows whose column begins with prefix. The bounds are
+// for the index; the comparison decides.
+func startsWith(w *conditions, column, prefix string) {
+	w.add(fmt.Sprintf("%[1]s >= ? AND %[1]s < ? || char(1114111) AND substr(%[1]s, 1, length(?)) = ?", column), prefix, prefix, prefix, prefix)
 }

@@ -148,7 +148,7 @@ func where(f stillso.Filter) *conditions {
 	in(w, "m.state", f.States)
 	in(w, "m.origin", f.Origins)
 	if f.IDPrefix != "" {
-		w.add("m.id >= ? AND substr(m.id, 1, length(?)) = ?", f.IDPrefix, f.IDPrefix, f.IDPrefix)
+		startsWith(w, "m.id", f.IDPrefix)
 	}
 	if f.File != "" {
 		// The same file, or one of them is the end of the other's path.

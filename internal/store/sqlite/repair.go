@@ -90,9 +90,11 @@ func (r *repairer) run(ctx context.Context) (err error) {
 	if err := r.openOld(ctx); err != nil {
 		return err
 	}
-	if r.old != nil {
-		defer func() { err = errors.Join(err, r.old.Close()) }()
-	}
+	defer func() {
+		if r.old != nil {
+			err = errors.Join(err, r.old.Close())
+		}
+	}()
 	if err := r.collect(ctx); err != nil {
 		return err
 	}
@@ -158,23 +160,34 @@ func copyFile(from, to string) error {
 // collect finds the changes: those in the segments first, then those that only
 // the database has.
 func (r *repairer) collect(ctx context.Context) error {
+	h, err := readHead(r.path(headFile))
+	if err != nil {
+		return err
+	}
+	if h != nil {
+		r.instance = h.instance
+	}
 	bySeq := map[int64]*entry{}
 	if err := r.readSegments(bySeq); err != nil {
 		return err
 	}
-	if r.old != nil && (r.instance == "" || r.instance == r.old.instance) {
+	switch {
+	case r.old == nil:
+	case r.instance == "" || r.instance == r.old.instance:
 		r.instance = r.old.instance
 		err := r.old.view(ctx, func(tx *txn) error { return r.readJournal(ctx, tx, bySeq) })
 		if err != nil && !errors.Is(err, stillso.ErrDamaged) {
 			return err
 		}
-	}
-	h, err := readHead(r.path(headFile))
-	if err != nil {
-		return err
-	}
-	if h != nil && r.instance == "" {
-		r.instance = h.instance
+	case h == nil:
+		return fmt.Errorf("%s and the folder %s are of two different stores, and nothing says which one is meant: move one of them away, then run stillso repair again",
+			dbFile, journalDir)
+	default:
+		r.lost("%s is the database of another store and was left out", dbFile)
+		if err := r.old.Close(); err != nil {
+			return err
+		}
+		r.old = nil
 	}
 	var last int64
 	for seq := range bySeq {

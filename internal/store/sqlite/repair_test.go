@@ -243,6 +243,24 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// Where two stores lie in one folder, a guess would throw one of them away.
+func TestRepairTwoStores(t *testing.T) {
+	dir, other := filepath.Join(t.TempDir(), "home"), filepath.Join(t.TempDir(), "other")
+	fill(t, dir, 5)
+	fill(t, other, 5)
+	drop(t, dir, headFile)
+	drop(t, dir, journalDir)
+	copyTree(t, filepath.Join(other, journalDir), filepath.Join(dir, journalDir))
+	if r, err := Repair(t.Context(), dir, noon); err == nil || !strings.Contains(err.Error(), "two different stores") {
+		t.Errorf("Repair = %+v, %v; want an error that says why", r, err)
+	}
+	drop(t, dir, dbFile)
+	if r, err := Repair(t.Context(), dir, noon); err != nil || r.Memories != 5 {
+		t.Errorf("Repair of what was left = %+v, %v", r, err)
+	}
+	clean(t, dir)
+}
+
 // When both copies have lost a change, what remains must be kept, and the loss
 // must be told.
 func TestRepairGap(t *testing.T) {
