@@ -12,7 +12,7 @@ import (
 // better than the likelihood ratio of recall, which lives on titles and aliases.
 type bm25 struct {
 	k1, b  float64
-	code   bool                 // grammar counts: "from string to int"
+	code   bool // grammar counts: "from string to int"
 	lists  map[string][]counted
 	length []float64
 	total  float64

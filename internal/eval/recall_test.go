@@ -60,3 +60,27 @@ func TestRecallRealStores(t *testing.T) {
 		}
 	}
 }
+
+// The thresholds must come from stores that are not measured with them: this is
+// the figure to believe, and the way to find the thresholds again.
+func TestLeaveOneOut(t *testing.T) {
+	foreign, err := ReadForeign(filepath.Join(sharedDir(t, "real"), "prompts.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		aliases bool
+		top2    float64
+	}{{false, 58}, {true, 82}} {
+		list, total, err := LeaveOneOut(context.Background(), realSets(t, c.aliases), RecallOptions{Now: evalDay, Foreign: foreign, Temp: t.TempDir()}, DefaultBars())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range append(list, total) {
+			t.Logf("aliases %v %-11s scale %.2f %.2f: top2 %s silent %s foreign %s nothing %s", c.aliases, l.Name, l.Scale[0], l.Scale[1], l.Top2, l.Silent, l.Foreign, l.Nothing)
+		}
+		if total.Top2.Percent() < c.top2 {
+			t.Errorf("aliases %v: top-2 %s", c.aliases, total.Top2)
+		}
+	}
+}

@@ -112,5 +112,9 @@ func (f *Formula) Strength(asked []Asked, c snapshot.Candidate, generality float
 	}
 	coverage = matched / all
 	n := float64(bits.OnesCount32(c.Matched))
-	return c.L * math.Pow(coverage, f.Coverage) * math.Pow(n/f.CountUnit, f.Count) * math.Exp(-f.Hub*(generality-1)), coverage
+	strength = c.L * math.Pow(coverage, f.Coverage) * math.Pow(n/f.CountUnit, f.Count) * math.Exp(-f.Hub*(generality-1))
+	if coverage < f.Thin {
+		strength *= math.Sqrt(coverage / f.Thin)
+	}
+	return strength, coverage
 }

@@ -41,6 +41,9 @@ type Formula struct {
 	// Coverage is the exponent of the covered share of information: it stops long
 	// prompts about something else, as the evidence stops short chat.
 	Coverage float64
+	// Thin is the covered share below which strength falls faster: a long paste
+	// that shares three rare words with a memory is not about it.
+	Thin float64
 	// Count is the exponent of the number of matched terms, in units of CountUnit:
 	// several words that agree are more than one rare word of equal evidence.
 	Count, CountUnit float64
@@ -48,8 +51,8 @@ type Formula struct {
 	// on a memory (Generality): wordy memories of common words match everything.
 	Hub float64
 	// BaseAliased and BasePlain are the thresholds for memories with and without
-	// aliases in a store of up to StoreSize memories; Growth is added for each
-	// factor e beyond.
+	// aliases in a store of up to StoreSize memories. They grow by the share Growth
+	// for each factor e beyond: the best of many is strong by chance.
 	BaseAliased, BasePlain, StoreSize, Growth float64
 	// Before is the share of the previous turn's evidence that a memory gets which
 	// the prompt itself touches with evidence of at least Touched (14 → 23 of 49
@@ -72,8 +75,8 @@ func Default() Formula {
 		Lambda: 3, Store: .02, Floor: 1e-4,
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
-		Coverage: .5, Count: .25, CountUnit: 4, Hub: .35,
-		BaseAliased: 3.8, BasePlain: 2.9, StoreSize: 50, Growth: .55,
+		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35,
+		BaseAliased: 3.8, BasePlain: 2.9, StoreSize: 50, Growth: .2,
 		Before: .25, Touched: 1, File: 1.2, Hint: .75,
 		Second: .6, Further: .85,
 	}
@@ -137,5 +140,5 @@ func (f *Formula) Threshold(n int, aliased bool) float64 {
 	if aliased {
 		base = f.BaseAliased
 	}
-	return base + f.Growth*math.Log(math.Max(1, float64(n)/f.StoreSize))
+	return base * (1 + f.Growth*math.Log(math.Max(1, float64(n)/f.StoreSize)))
 }
