@@ -39,3 +39,20 @@ func TestReceiptLine(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The same for a line of the queue.
+func TestQueueLine(t *testing.T) {
+	at := time.Date(2026, 5, 6, 7, 8, 9, 1230, time.UTC)
+	for _, q := range []stillso.QueueItem{
+		{Kind: "capture", Key: "k\"", Payload: map[string]string{"b": "1", "a": "\n", "c": ""}, At: at},
+		{ID: 3, Attempts: 4, At: at},
+	} {
+		want, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := appendItem(nil, &q); string(line) != string(want) {
+			t.Errorf("got  %s\nwant %s", line, want)
+		}
+	}
+}

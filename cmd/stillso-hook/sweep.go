@@ -1,11 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"stillso"
@@ -54,9 +56,29 @@ func (h *hook) catchUp() {
 
 func (h *hook) enqueue(q stillso.QueueItem) {
 	q.At = h.start.UTC()
-	if line, err := json.Marshal(q); err == nil {
-		h.dir.Append(home.Queue, line) //nolint:errcheck,gosec // a full disk costs a capture; the next turn asks again
+	h.dir.Append(home.Queue, appendItem(nil, &q)) //nolint:errcheck,gosec // a full disk costs a capture; the next turn asks again
+}
+
+// appendItem writes an item as encoding/json does (a test compares them).
+func appendItem(out []byte, q *stillso.QueueItem) []byte {
+	out = append(out, `{"id":`...)
+	out = strconv.AppendInt(out, q.ID, 10)
+	out = appendField(out, "kind", q.Kind, true)
+	out = appendField(out, "key", q.Key, true)
+	if len(q.Payload) > 0 {
+		sep := `,"payload":{`
+		for _, k := range slices.Sorted(maps.Keys(q.Payload)) {
+			out = host.AppendText(append(out, sep...), k)
+			out = host.AppendText(append(out, ':'), q.Payload[k])
+			sep = ","
+		}
+		out = append(out, '}')
 	}
+	out = append(out, `,"at":"`...)
+	out = q.At.AppendFormat(out, time.RFC3339Nano)
+	out = append(out, `","attempts":`...)
+	out = strconv.AppendInt(out, int64(q.Attempts), 10)
+	return append(out, '}')
 }
 
 // claimSweep reports whether the last sweep was started longer ago than pause, and

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"stillso"
 )
@@ -130,11 +129,47 @@ func damaged(what string) error {
 	return fmt.Errorf("snapshot: %s: %w", what, stillso.ErrDamaged)
 }
 
-func checksum(b []byte) uint32 { return crc32.ChecksumIEEE(b) }
+// checksum of a part of the file. CRC-32 would do, but building its tables takes a
+// cold process longer than all checking. Each word changes the state in a way that can
+// be undone, so a change within eight bytes always changes the state; the 32 bits that
+// are kept miss any other change once in four thousand million.
+func checksum(b []byte) uint32 { return seeded(0, b) }
 
 // seeded is a checksum that also fails if the part belongs to another place.
 func seeded(place uint32, b []byte) uint32 {
-	return crc32.Update(place^0x9e3779b9, crc32.IEEETable, b)
+	var s sum
+	s.state = uint64(place) * 0x9e3779b97f4a7c15
+	s.write(b)
+	return s.finish()
+}
+
+// sum is a checksum in the making. All writes but the last must be of whole words.
+type sum struct {
+	state uint64
+	size  uint64
+}
+
+func (s *sum) write(b []byte) {
+	const odd = 0xff51afd7ed558ccd
+	h := s.state
+	s.size += uint64(len(b))
+	for ; len(b) >= 8; b = b[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(b)) * odd
+		h ^= h >> 32
+	}
+	if len(b) > 0 {
+		var last [8]byte
+		copy(last[:], b)
+		h = (h ^ binary.LittleEndian.Uint64(last[:])) * odd
+		h ^= h >> 32
+	}
+	s.state = h
+}
+
+func (s *sum) finish() uint32 {
+	h := s.state ^ s.size
+	h *= 0xc4ceb9fe1a85ec53
+	return uint32(h>>32) ^ uint32(h)
 }
 
 // hash of a term: FNV-1a, then mixed so that all bits depend on all bytes.

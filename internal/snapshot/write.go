@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -91,13 +90,15 @@ func (w *Writer) NewDelta(o Options) (*Builder, error) {
 	return b, nil
 }
 
-// output writes a file front to back and sums it up.
+// output writes a file front to back and sums it up. The file begins with a header
+// that is filled in at the end, and is not summed.
 type output struct {
-	f   *os.File
-	w   *bufio.Writer
-	at  uint64
-	sum uint32
-	err error
+	f    *os.File
+	w    *bufio.Writer
+	at   uint64
+	sum  sum
+	held []byte // less than a word that waits for the sum
+	err  error
 }
 
 func newOutput(path string) (*output, error) {
@@ -113,7 +114,10 @@ func (o *output) write(b []byte) {
 		return
 	}
 	if o.at >= headerSize {
-		o.sum = crc32.Update(o.sum, crc32.IEEETable, b)
+		o.held = append(o.held, b...)
+		whole := len(o.held) &^ 7
+		o.sum.write(o.held[:whole])
+		o.held = append(o.held[:0], o.held[whole:]...)
 	}
 	_, o.err = o.w.Write(b)
 	o.at += uint64(len(b))
@@ -121,8 +125,9 @@ func (o *output) write(b []byte) {
 
 // commit writes the header in front, makes the file last and puts it in place.
 func (b *Builder) commit(o *output) (err error) {
-	b.h.size, b.h.body = o.at, o.sum
-	b.h.id = uint64(o.sum)<<32 ^ uint64(b.h.docs)<<16 ^ o.at ^ uint64(b.h.seq)*0x9e3779b97f4a7c15
+	o.sum.write(o.held)
+	b.h.size, b.h.body = o.at, o.sum.finish()
+	b.h.id = uint64(b.h.body)<<32 ^ uint64(b.h.docs)<<16 ^ o.at ^ uint64(b.h.seq)*0x9e3779b97f4a7c15
 	if o.err == nil {
 		o.err = o.w.Flush()
 	}
