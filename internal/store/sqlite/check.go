@@ -151,10 +151,26 @@ func (c *checker) index(ctx context.Context) error {
 
 // words compares the terms of the full-text indexes with those of the texts:
 // damage can leave an index that is well-formed and wrong.
-func (c *checker) words(ctx context.Context) error {
-	if c.s.readOnly {
-		return nil
+func (c *checker) words(ctx context.Context) (err error) {
+	// Only a connection of its own may make the temporary tables that show the
+	// terms; it reads all of it as of one moment, and nobody has to wait.
+	db, err := c.s.pool(1, "deferred", "NORMAL")
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, table := range []string{"memories_fts", "turns_fts"} {
+		query := fmt.Sprintf("CREATE VIRTUAL TABLE temp.words_of_%s USING fts5vocab(main, %s, row)", table, table)
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			return explain(err)
+		}
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return explain(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	t := newTxn(tx)
 	for _, x := range []struct {
 		table string
 		each  func(context.Context, *txn, func(lines ...string)) error
@@ -163,21 +179,12 @@ func (c *checker) words(ctx context.Context) error {
 		{"turns_fts", turnLines},
 	} {
 		want := vocabulary{}
-		if err := c.s.view(ctx, func(tx *txn) error { return x.each(ctx, tx, want.add) }); err != nil {
-			return err
+		if err := x.each(ctx, t, want.add); err != nil {
+			return explain(err)
 		}
-		wrong := 0
-		err := c.s.update(ctx, c.s.write, func(tx *txn) error {
-			if _, err := tx.ExecContext(ctx, "CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, "+x.table+", row)"); err != nil {
-				return err
-			}
-			var err error
-			wrong, err = want.compare(ctx, tx)
-			_, dropErr := tx.ExecContext(ctx, "DROP TABLE temp.words")
-			return errors.Join(err, dropErr)
-		})
+		wrong, err := want.compare(ctx, t, "temp.words_of_"+x.table)
 		if err != nil {
-			return err
+			return explain(err)
 		}
 		if wrong > 0 {
 			c.add("%d terms of %s do not fit the texts", wrong, x.table)
@@ -204,8 +211,8 @@ func (v vocabulary) add(lines ...string) {
 }
 
 // compare returns how many terms are counted otherwise in the index.
-func (v vocabulary) compare(ctx context.Context, tx *txn) (wrong int, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT term, doc, cnt FROM temp.words")
+func (v vocabulary) compare(ctx context.Context, tx *txn, table string) (wrong int, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT term, doc, cnt FROM "+table)
 	if err != nil {
 		return 0, err
 	}

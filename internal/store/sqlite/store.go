@@ -45,11 +45,15 @@ type Options struct {
 type Store struct {
 	dir      string
 	readOnly bool
-	busy     time.Duration
-	instance string
-	genesis  [hashSize]byte
-	opened   os.FileInfo // of store.db, to notice that repair has replaced it
-	steps    []migration
+	// file is the database that is connected to: that in dir, or a copy of it.
+	// It is immutable if nobody can write it.
+	file      string
+	immutable bool
+	busy      time.Duration
+	instance  string
+	genesis   [hashSize]byte
+	opened    os.FileInfo // of store.db, to notice that repair has replaced it
+	steps     []migration
 
 	read  *sql.DB // several connections, for queries only
 	write *sql.DB // one connection, synchronous=FULL, BEGIN IMMEDIATE
@@ -121,48 +125,46 @@ const (
 
 // connect prepares the pools on the database file at path; connections are made
 // when they are first used. An immutable database is one that nobody can write.
-func (s *Store) connect(path string, immutable bool) error {
-	pool := func(conns int, mode, sync string) (*sql.DB, error) {
-		q := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_dqs": {"0"}}
-		if immutable {
-			q.Set("immutable", "1")
-		}
-		// busy_timeout comes first, so that the other settings wait as well.
-		q["_pragma"] = []string{
-			fmt.Sprintf("busy_timeout(%d)", s.busy.Milliseconds()),
-			"secure_delete(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)",
-			"mmap_size(0)", "temp_store(2)", "cache_size(-16384)", "synchronous(" + sync + ")",
-		}
-		if conns > 1 {
-			q.Add("_pragma", "query_only(1)")
-			q.Set("_txlock", "deferred")
-		}
-		name := filepath.ToSlash(path)
-		if name[0] != '/' {
-			name = "/" + name // a drive letter
-		}
-		u := url.URL{Scheme: "file", Path: name, RawQuery: q.Encode()}
-		db, err := sql.Open("sqlite", u.String())
-		if err != nil {
-			return nil, err
-		}
-		db.SetMaxOpenConns(conns)
-		db.SetMaxIdleConns(conns)
-		return db, nil
-	}
-	mode := "rw"
-	if s.readOnly {
-		mode = "ro"
-	}
-	var err error
-	if s.read, err = pool(4, mode, "NORMAL"); err != nil || s.readOnly {
+func (s *Store) connect(path string, immutable bool) (err error) {
+	s.file, s.immutable = path, immutable
+	if s.read, err = s.pool(4, "deferred", "NORMAL", "query_only(1)"); err != nil || s.readOnly {
 		return err
 	}
-	if s.write, err = pool(1, mode, "FULL"); err != nil {
+	if s.write, err = s.pool(1, "immediate", "FULL"); err != nil {
 		return err
 	}
-	s.light, err = pool(1, mode, "NORMAL")
+	s.light, err = s.pool(1, "immediate", "NORMAL")
 	return err
+}
+
+// pool makes a pool of so many connections to the database. lock says whether
+// a transaction takes the write lock when it begins: immediate or deferred.
+func (s *Store) pool(conns int, lock, synchronous string, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{"mode": {"rw"}, "_txlock": {lock}, "_dqs": {"0"}}
+	if s.readOnly {
+		q.Set("mode", "ro")
+	}
+	if s.immutable {
+		q.Set("immutable", "1")
+	}
+	// busy_timeout comes first, so that the other settings wait as well.
+	q["_pragma"] = append([]string{
+		fmt.Sprintf("busy_timeout(%d)", s.busy.Milliseconds()),
+		"secure_delete(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)",
+		"mmap_size(0)", "temp_store(2)", "cache_size(-16384)", "synchronous(" + synchronous + ")",
+	}, pragmas...)
+	name := filepath.ToSlash(s.file)
+	if name[0] != '/' {
+		name = "/" + name // a drive letter
+	}
+	u := url.URL{Scheme: "file", Path: name, RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
 }
 
 // update runs f in one write transaction of db. A lock held by another process
