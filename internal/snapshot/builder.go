@@ -124,10 +124,9 @@ func (b *Builder) Hide(id string) {
 }
 
 func (b *Builder) state(d *Doc) (st docState, err error) {
-	types, states, origins := typeCodes(), stateCodes(), originCodes()
-	t, ok1 := code(types, d.Type)
-	s, ok2 := code(states, d.State)
-	o, ok3 := code(origins, d.Origin)
+	t, ok1 := code(typeCodes[:], d.Type)
+	s, ok2 := code(stateCodes[:], d.State)
+	o, ok3 := code(originCodes[:], d.Origin)
 	if !ok1 || !ok2 || !ok3 {
 		return st, fmt.Errorf("unknown type %q, state %q or origin %q", d.Type, d.State, d.Origin)
 	}

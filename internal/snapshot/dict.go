@@ -86,8 +86,9 @@ func (s *segment) slotsOf(h uint64, yield func(docs uint32, off uint64) bool) {
 	}
 }
 
-// place is where a term's list is.
+// place is where a term's list is; docs is 0 if there is none.
 type place struct {
+	hash uint64
 	docs uint32
 	off  uint64
 }
@@ -95,20 +96,24 @@ type place struct {
 // lookup finds a term by its hash alone: two terms in four thousand million have the
 // same. What was looked up is remembered, as a term is first weighed and then searched.
 func (s *segment) lookup(term string) place {
-	if p, ok := s.known[term]; ok {
-		return p
+	p := place{hash: hash(term)}
+	for _, k := range s.known {
+		if k.hash == p.hash {
+			return k
+		}
 	}
-	var p place
-	s.slotsOf(hash(term), func(docs uint32, off uint64) bool {
-		p = place{docs, off}
+	s.slotsOf(p.hash, func(docs uint32, off uint64) bool {
+		p.docs, p.off = docs, off
 		return false
 	})
-	if s.known == nil {
-		s.known = make(map[string]place, 64)
+	if len(s.known) < maxKnown {
+		s.known = append(s.known, p)
 	}
-	s.known[term] = p
 	return p
 }
+
+// maxKnown bounds what is remembered: looking it through must stay cheap.
+const maxKnown = 256
 
 // find opens the list of a term.
 func (s *segment) find(term string) (l list, ok bool) {
@@ -120,7 +125,7 @@ func (s *segment) find(term string) (l list, ok bool) {
 		return l, ok
 	}
 	s.slotsOf(hash(term), func(docs uint32, off uint64) bool { // another term with the same hash came first
-		l, ok = s.openList(term, place{docs, off})
+		l, ok = s.openList(term, place{p.hash, docs, off})
 		return !ok
 	})
 	return l, ok

@@ -28,7 +28,7 @@ const (
 
 	headerSize = 256
 	docEntry   = 24
-	docGroup   = 64
+	docGroup   = 16
 	docStride  = docEntry*docGroup + 4
 	blockSize  = 128
 	// tail is what must follow a block in the file, as unpacking reads whole words.
@@ -187,22 +187,16 @@ func hash(term string) uint64 {
 
 // The codes of types, states and origins in the file. The order is part of the
 // format: add at the end only.
-func typeCodes() []stillso.Type {
-	return []stillso.Type{
+var (
+	typeCodes = [...]stillso.Type{
 		stillso.Preference, stillso.Constraint, stillso.Decision, stillso.Fact,
 		stillso.Procedure, stillso.Event, stillso.Reference, stillso.Todo,
 	}
-}
-
-func stateCodes() []stillso.State {
-	return []stillso.State{stillso.Draft, stillso.Active, stillso.Superseded, stillso.Retired}
-}
-
-func originCodes() []stillso.Origin {
-	return []stillso.Origin{
+	stateCodes  = [...]stillso.State{stillso.Draft, stillso.Active, stillso.Superseded, stillso.Retired}
+	originCodes = [...]stillso.Origin{
 		stillso.FromUser, stillso.FromProposal, stillso.FromInferred, stillso.FromFile, stillso.FromImport,
 	}
-}
+)
 
 func code[S comparable](list []S, v S) (uint8, bool) {
 	for i, c := range list {

@@ -177,7 +177,6 @@ func (s *segment) verify() error {
 	}
 	for doc := uint32(0); doc < s.h.docs && s.err == nil; doc++ {
 		s.doc(doc)
-		clear(s.groups)
 	}
 	return s.err
 }

@@ -29,10 +29,18 @@ func (v View) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidat
 	// the other way round.
 	const spare = 4
 	found := v.search(query, k+spare, nil).sorted()
-	enough := len(found) < k+spare
-	found = slices.DeleteFunc(found, func(c Candidate) bool { return !accept(c.Ref) })
-	if enough || len(found) >= k {
-		return found[:min(k, len(found))]
+	all := len(found) < k+spare
+	kept := found[:0]
+	for _, c := range found {
+		if len(kept) == k {
+			return kept
+		}
+		if accept(c.Ref) {
+			kept = append(kept, c)
+		}
+	}
+	if all || len(kept) == k {
+		return kept
 	}
 	return v.search(query, k, accept).sorted()
 }

@@ -16,10 +16,16 @@ type segment struct {
 	err  error // the first damage that was met
 	meta meta
 
-	known   map[string]place  // terms that were looked up
-	groups  map[uint32][]byte // groups of the table of documents that were read
-	arena   []byte            // room for what is read and kept
+	known   []place // terms that were looked up
+	groups  []group // groups of the table of documents that were read
+	arena   []byte  // room for what is read and kept
 	scratch [bucketSize]byte
+}
+
+// group is a part of the table of documents.
+type group struct {
+	number uint32
+	raw    []byte
 }
 
 // meta is the small variable part of a file.
@@ -177,23 +183,33 @@ func (s *segment) entryOf(doc uint32) []byte {
 		s.fail("document number")
 		return nil
 	}
-	group := doc / docGroup
-	raw, ok := s.groups[group]
-	if !ok {
-		if raw, ok = s.read(s.h.table, uint64(group)*docStride, docStride, nil); !ok {
-			s.fail("table of documents")
-			return nil
-		}
-		if binary.LittleEndian.Uint32(raw[docStride-4:]) != seeded(group, raw[:docStride-4]) {
-			s.fail("table of documents")
-			return nil
-		}
-		if s.groups == nil {
-			s.groups = make(map[uint32][]byte, 16)
-		}
-		s.groups[group] = raw
+	raw := s.group(doc / docGroup)
+	if raw == nil {
+		return nil
 	}
 	return raw[doc%docGroup*docEntry:][:docEntry]
+}
+
+// maxGroups is how many groups are kept: as many as the candidates of a recall need.
+const maxGroups = 64
+
+// group returns a checked group of the table of documents, or nil.
+func (s *segment) group(number uint32) []byte {
+	for _, g := range s.groups {
+		if g.number == number {
+			return g.raw
+		}
+	}
+	raw, ok := s.read(s.h.table, uint64(number)*docStride, docStride, nil)
+	if !ok || binary.LittleEndian.Uint32(raw[docStride-4:]) != seeded(number, raw[:docStride-4]) {
+		s.fail("table of documents")
+		return nil
+	}
+	if len(s.groups) >= maxGroups {
+		s.groups = s.groups[:0]
+	}
+	s.groups = append(s.groups, group{number, raw})
+	return raw
 }
 
 func (s *segment) head(doc uint32) (h Head) {
@@ -203,9 +219,9 @@ func (s *segment) head(doc uint32) (h Head) {
 	}
 	le := binary.LittleEndian
 	return Head{
-		Type:     decode(typeCodes(), e[6]),
-		State:    decode(stateCodes(), e[7]&15),
-		Origin:   decode(originCodes(), e[7]>>4),
+		Type:     decode(typeCodes[:], e[6]),
+		State:    decode(stateCodes[:], e[7]&15),
+		Origin:   decode(originCodes[:], e[7]>>4),
 		Created:  int64(le.Uint32(e[8:])),
 		Updated:  int64(le.Uint32(e[12:])),
 		Priority: e[16],
