@@ -41,7 +41,7 @@ func (r *caseRun) doPut(s *stepWords) *outcome {
 		r.t.Error(err)
 		return &outcome{exit: 1}
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // a test that fails anyway says more
 	if _, err := f.Write(text); err != nil {
 		r.t.Error(err)
 	}

@@ -101,7 +101,7 @@ func overwrite(path string, n int64) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // a test that fails anyway says more
 	_, err = f.Write(make([]byte, n))
 	return err
 }
@@ -169,7 +169,7 @@ func (r *caseRun) loadRaw(dir, cwd, store string) *outcome {
 		r.t.Error(err)
 		return &outcome{exit: 1}
 	}
-	defer st.Close()
+	defer st.Close() //nolint:errcheck // what was applied is on the disk
 	m, err := st.Memory(ctx, "seed-of-raw-notes")
 	if err != nil {
 		r.t.Error(err)
