@@ -5,7 +5,6 @@ package claudecode
 
 import (
 	"bytes"
-	"strings"
 
 	"stillso/internal/host"
 )
@@ -34,29 +33,29 @@ func Parse(event string, stdin []byte) (host.Call, error) {
 	err := host.Fields(bytes.TrimRight(stdin, "\x00"), func(key, value []byte) bool {
 		switch string(key) {
 		case "session_id":
-			call.Session = line(value)
+			call.Session = host.Line(value)
 		case "transcript_path":
-			call.Transcript = line(value)
+			call.Transcript = host.Line(value)
 		case "cwd":
-			call.Directory = line(value)
+			call.Directory = host.Line(value)
 		case "hook_event_name":
 			if event == "" {
-				call.Event = line(value)
+				call.Event = host.Line(value)
 			}
 		case "prompt":
 			call.Prompt = host.Text(value, host.MaxText)
 		case "source", "trigger":
-			call.Source = line(value)
+			call.Source = host.Line(value)
 		case "reason":
-			call.Reason = line(value)
+			call.Reason = host.Line(value)
 		case "tool_name":
-			call.Tool = line(value)
+			call.Tool = host.Line(value)
 		case "tool_input":
 			call.ToolFile = toolFile(value)
 		case "last_assistant_message":
 			call.LastAssistant = host.Text(value, host.MaxText)
 		case "agent_id":
-			call.Subagent = line(value) != ""
+			call.Subagent = host.Line(value) != ""
 		}
 		return true
 	})
@@ -92,24 +91,11 @@ func toolFile(input []byte) (file string) {
 	}
 	_ = host.Fields(input, func(key, value []byte) bool { // a fault in it is the caller's fault too
 		if k := string(key); k == "file_path" || k == "notebook_path" {
-			file = line(value)
+			file = host.Line(value)
 		}
 		return file == ""
 	})
 	return file
-}
-
-// line decodes a field that is an id, a path or a word: "" if it is too long
-// for one, or has a control character in it.
-func line(value []byte) string {
-	if len(value) > host.MaxField {
-		return ""
-	}
-	s := host.Text(value, host.MaxField)
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return ""
-	}
-	return s
 }
 
 // Context returns the JSON document that makes the host put text into the

@@ -148,7 +148,7 @@ func (p Places) Notes(getenv func(string) string, root string) (folder string, o
 		case "autoMemoryEnabled":
 			on = on && string(value) != "false"
 		case "autoMemoryDirectory":
-			if dir := line(value); elsewhere == "" && filepath.IsAbs(dir) {
+			if dir := host.Line(value); elsewhere == "" && filepath.IsAbs(dir) {
 				elsewhere = dir
 			}
 		}

@@ -7,16 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"stillso"
 	"stillso/internal/host"
-)
-
-// The longest tool line and assistant text of a turn, in bytes.
-const (
-	maxToolLine  = 300
-	maxAssistant = 256 << 10
 )
 
 // row is one document of a transcript, as far as it matters here. Values are
@@ -45,31 +38,31 @@ func parseRow(doc []byte) (row, error) {
 	err := host.Fields(doc, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
-			r.kind = line(value)
+			r.kind = host.Line(value)
 		case "uuid":
-			r.uuid = line(value)
+			r.uuid = host.Line(value)
 			r.known = r.known || r.uuid != ""
 		case "sessionId":
-			r.session = line(value)
+			r.session = host.Line(value)
 			r.known = r.known || r.session != ""
 		case "cwd":
-			r.cwd = line(value)
+			r.cwd = host.Line(value)
 		case "gitBranch":
-			r.branch = line(value)
+			r.branch = host.Line(value)
 		case "version":
-			r.version = line(value)
+			r.version = host.Line(value)
 		case "timestamp":
-			r.at, _ = time.Parse(time.RFC3339, line(value)) // an unreadable time is no time
+			r.at, _ = time.Parse(time.RFC3339, host.Line(value)) // an unreadable time is no time
 		case "message":
 			r.message = value
 		case "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly":
 			r.harness = r.harness || host.True(value)
 		case "agentId":
-			r.harness = r.harness || line(value) != ""
+			r.harness = r.harness || host.Line(value) != ""
 		case "planContent": // a plan of the assistant's, put into the user's mouth
 			r.harness = r.harness || len(value) > 2 && host.Kind(value) == '"'
 		case "promptSource", "turnOrigin":
-			r.harness = r.harness || notHuman(line(value))
+			r.harness = r.harness || notHuman(host.Line(value))
 		case "toolUseResult", "sourceToolUseID", "sourceToolAssistantUUID":
 			r.fromTool = r.fromTool || string(value) != "null"
 		}
@@ -118,9 +111,9 @@ func parseMessage(value []byte, assistant, fromTool bool) (message, error) {
 	err := host.Fields(value, func(key, value []byte) bool {
 		switch string(key) {
 		case "id":
-			m.id = line(value)
+			m.id = host.Line(value)
 		case "model":
-			m.model = line(value)
+			m.model = host.Line(value)
 		case "content":
 			content = value
 		}
@@ -132,12 +125,12 @@ func parseMessage(value []byte, assistant, fromTool bool) (message, error) {
 	text := func(s string) {
 		switch {
 		case assistant:
-			m.said = joined(m.said, strings.TrimSpace(withoutSpans(s, ownFence)), maxAssistant)
+			m.said = host.Join(m.said, strings.TrimSpace(host.Without(s, host.OwnFence)), host.MaxAssistant)
 		case fromTool:
-			m.tools = append(m.tools, oneLine(s))
+			m.tools = append(m.tools, host.OneLine(s))
 		default:
 			if s = typedText(s); !strings.HasPrefix(s, acceptedPlan) {
-				m.typed = joined(m.typed, s, host.MaxText)
+				m.typed = host.Join(m.typed, s, host.MaxText)
 			}
 		}
 	}
@@ -151,7 +144,7 @@ func parseMessage(value []byte, assistant, fromTool bool) (message, error) {
 			case b.kind == "text":
 				text(host.Text(b.text, host.MaxText))
 			case b.kind == "tool_use" && assistant:
-				m.tools = append(m.tools, useLine(b))
+				m.tools = append(m.tools, host.Use(b.name, b.input))
 			case b.kind == "tool_result" && !assistant:
 				m.tools = append(m.tools, resultLine(b))
 			}
@@ -159,18 +152,6 @@ func parseMessage(value []byte, assistant, fromTool bool) (message, error) {
 		})
 	}
 	return m, err
-}
-
-func joined(a, b string, limit int) string {
-	switch {
-	case b == "":
-		return a
-	case a == "":
-		return b
-	case len(a)+len(b) > limit:
-		return a
-	}
-	return a + "\n\n" + b
 }
 
 // block is one part of a message's content.
@@ -188,9 +169,9 @@ func parseBlock(value []byte) (block, error) {
 	err := host.Fields(value, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
-			b.kind = line(value)
+			b.kind = host.Line(value)
 		case "name":
-			b.name = line(value)
+			b.name = host.Line(value)
 		case "text":
 			b.text = value
 		case "input":
@@ -205,83 +186,19 @@ func parseBlock(value []byte) (block, error) {
 	return b, err
 }
 
-// useLine says in one line what the assistant had a tool do.
-func useLine(b block) string {
-	what, rank := "", 99
-	if host.Kind(b.input) == '{' {
-		_ = host.Fields(b.input, func(key, value []byte) bool { // an odd input is passed over
-			for i, k := range [...]string{"command", "file_path", "notebook_path", "pattern", "url", "query", "description", "path"} {
-				if i < rank && string(key) == k && host.Kind(value) == '"' {
-					what, rank = host.Text(value, 4*maxToolLine), i
-				}
-			}
-			return true
-		})
-	}
-	return oneLine(strings.TrimSpace(b.name + ": " + what))
-}
-
-// resultLine reduces a tool's output to one line: its first and its last, since
-// commands say at the end how it went.
+// resultLine reduces a tool's output to one line.
 func resultLine(b block) string {
-	var first, last string
-	size := 0
-	take := func(value []byte) {
-		size += len(value)
-		if first == "" {
-			first = firstLine(host.Text(value, 4*maxToolLine))
-		}
-		tail := value
-		if len(tail) > 8*maxToolLine { // decode the end only; a cut escape does no harm
-			tail = append([]byte{'"'}, tail[len(tail)-8*maxToolLine:]...)
-		}
-		if l := lastLine(host.Text(tail, 8*maxToolLine)); l != "" {
-			last = l
-		}
-	}
+	var values [][]byte
 	switch host.Kind(b.content) {
 	case '"':
-		take(b.content)
+		values = append(values, b.content)
 	case '[':
 		_ = host.Elements(b.content, func(value []byte) bool { // odd output is passed over
 			if part, err := parseBlock(value); err == nil && part.kind == "text" {
-				take(part.text)
+				values = append(values, part.text)
 			}
 			return true
 		})
 	}
-	text := first
-	if last != "" && last != first {
-		text = shorten(first, maxToolLine/2-10) + " … " + shorten(last, maxToolLine/2-10)
-	}
-	if b.failed {
-		text = "error: " + text
-	}
-	return oneLine(text)
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(s)
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
-}
-
-// oneLine folds all white space and control characters, and shortens.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(shorten(s, 4*maxToolLine), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-	return shorten(s, maxToolLine)
-}
-
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return strings.TrimSpace(s[:limit]) + "…"
+	return host.Output(b.failed, values...)
 }

@@ -1,15 +1,8 @@
 package claudecode
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"os"
-	"time"
 
 	"stillso"
 	"stillso/internal/host"
@@ -17,207 +10,40 @@ import (
 
 // ErrUnsupported is wrapped by the error for a file that is no transcript of
 // this host.
-var ErrUnsupported = errors.New("not a Claude Code transcript")
+var ErrUnsupported = host.ErrUnsupported
 
-// Position is how far a transcript has been read: an offset in bytes, and a
-// hash of the bytes just before it, by which a file that was cut or replaced is
-// recognised. The zero Position is the beginning.
-type Position struct {
-	Offset int64  `json:"offset"`
-	Mark   string `json:"mark,omitempty"`
+// Position and Reading are those of any host's transcripts.
+type (
+	Position = host.Position
+	Reading  = host.Reading
+)
+
+// Format returns how this host writes its transcripts.
+func Format() host.Format {
+	return host.Format{Files: "a .jsonl file from ~/.claude/projects", MayMatter: mayMatter, Row: takeRow}
 }
 
-// markSize is how many bytes before an offset its mark covers.
-const markSize = 4 << 10
-
-// Reading is what one reading of a transcript found, apart from its turns. A
-// reading from a Position tells only of what follows it.
-type Reading struct {
-	// Session, Directory, Branch and Version are the first that rows name, so
-	// that a session belongs where it began.
-	Session, Directory, Branch, Version string
-	StartedAt, EndedAt                  time.Time
-	// Next is where to go on later. A last line that is still being written is
-	// left for then.
-	Next Position
-	// Restarted is set if the file had been cut or replaced since the Position
-	// that was given, and was read from its beginning.
-	Restarted bool
-	// Rows counts documents, Turns those handed out.
-	Rows, Turns int
-	// Harness counts rows of users and assistants that nobody spoke, Repeated
-	// those that the file holds twice.
-	Harness, Repeated int
-	// Broken counts lines that are not JSON, TooLong those that did not fit into
-	// memory; both were passed over.
-	Broken, TooLong int
-	Bytes           int64
-}
-
-// ReadFile reads a transcript from a Position on, and calls emit for every turn
-// in the order of the file: what a human typed, what the assistant said (rows of
-// one message as one turn), and tools in a line each. What the harness wrote is
-// left out: wrappers, summaries, sub-agents, our own block. Memory is bounded
-// whatever the length of a line. If emit fails, its error is returned and the
-// Position stays where it was.
+// ReadFile reads a transcript from a Position on: see host.Format.
 func ReadFile(path string, from Position, emit func(stillso.Turn) error) (Reading, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Reading{}, fmt.Errorf("transcript cannot be read: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return Reading{}, fmt.Errorf("transcript cannot be read: %s is not a file", path)
-	}
-	f, err := os.Open(path) // #nosec G304 -- reading the file that the host names is the task
-	if err != nil {
-		return Reading{}, fmt.Errorf("transcript cannot be read: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // read only
-	start := from
-	if from.Offset < 0 || from.Offset > info.Size() || from.Offset > 0 && mark(f, from.Offset) != from.Mark {
-		start = Position{}
-	}
-	if _, err := f.Seek(start.Offset, io.SeekStart); err != nil {
-		return Reading{}, fmt.Errorf("transcript cannot be read: %w", err)
-	}
-	got, err := read(f, start.Offset, info.Size()-start.Offset, emit)
-	got.Restarted = start != from
-	if err != nil {
-		got.Next = from
-		return got, fmt.Errorf("transcript %s: %w", path, err)
-	}
-	got.Next.Mark = mark(f, got.Next.Offset)
-	return got, nil
+	return Format().ReadFile(path, from, emit)
 }
 
 // Read reads a transcript from a stream, as ReadFile does from its beginning.
 // Its Next has no mark.
 func Read(r io.Reader, emit func(stillso.Turn) error) (Reading, error) {
-	return read(r, 0, readBuffer, emit)
+	return Format().Read(r, emit)
 }
 
-func mark(f io.ReaderAt, offset int64) string {
-	buf := make([]byte, min(offset, markSize))
-	if n, err := f.ReadAt(buf, offset-int64(len(buf))); n < len(buf) && err != nil {
-		return ""
+// takeRow hands out what one row says.
+func takeRow(rd *host.Reader, doc []byte) error {
+	r, err := parseRow(doc)
+	if err != nil {
+		return err
 	}
-	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:8])
-}
+	if r.known || r.kind == "summary" {
+		rd.Known()
+	}
 
-// reader carries the state of one reading.
-type reader struct {
-	Reading
-	emit func(stillso.Turn) error
-	seen map[uint64]struct{}
-	seed maphash.Seed
-	// pending is the assistant message whose rows are being merged.
-	pending struct {
-		message string
-		turns   []stillso.Turn
-	}
-	known bool
-	head  []byte
-}
-
-// read reads what r holds; size is how much that is about, in bytes.
-func read(r io.Reader, offset, size int64, emit func(stillso.Turn) error) (Reading, error) {
-	rd := &reader{emit: emit, seen: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
-	lines := newLineReader(r, size)
-	at := offset
-	for {
-		text, size, whole, tooLong, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return rd.Reading, fmt.Errorf("reading stopped at byte %d: %w", at, err)
-		}
-		if at == 0 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-		}
-		if len(rd.head) == 0 {
-			rd.head = bytes.Clone(bytes.TrimSpace(text[:min(len(text), 256)]))
-		}
-		before := rd.Broken
-		if !tooLong {
-			if err := rd.line(text, whole); err != nil {
-				return rd.Reading, err
-			}
-		}
-		if !whole && (tooLong || rd.Broken > before) { // the end of it is still to come
-			rd.Broken = before
-			break
-		}
-		if tooLong {
-			rd.TooLong++
-		}
-		at += size
-	}
-	rd.Next.Offset, rd.Bytes = at, at-offset
-	if err := rd.flush(); err != nil {
-		return rd.Reading, err
-	}
-	// A first row that is still being written is no reason to give up.
-	if foreign := rd.Rows+rd.Broken > 0 || len(rd.head) > 0 && rd.head[0] != '{'; offset == 0 && !rd.known && foreign {
-		return rd.Reading, fmt.Errorf("%w: %s; give a .jsonl file from ~/.claude/projects", ErrUnsupported, looksLike(rd.head))
-	}
-	return rd.Reading, nil
-}
-
-// line takes one line. What cannot matter is not taken apart, only looked at
-// from both ends; but of a last line that may still be written (whole is false)
-// every byte is, lest half of it pass for all.
-func (rd *reader) line(text []byte, whole bool) error {
-	text = bytes.Trim(text, " \t\r\x00")
-	if len(text) == 0 {
-		return nil
-	}
-	if text[0] != '{' || text[len(text)-1] != '}' || !whole && host.End(text) < 0 {
-		rd.Broken++
-		return nil
-	}
-	if rd.known && !mayMatter(text) {
-		rd.Rows++
-		return nil
-	}
-	r, err := parseRow(text)
-	if err == nil {
-		rd.Rows++
-		return rd.document(&r)
-	}
-	return rd.documents(text)
-}
-
-// documents takes a line that is not one document: several, perhaps, that a lost
-// line end has joined.
-func (rd *reader) documents(text []byte) error {
-	for len(text) > 0 {
-		end := host.End(text)
-		if end < 0 || text[0] != '{' {
-			rd.Broken++
-			return nil
-		}
-		r, err := parseRow(text[:end])
-		if err != nil {
-			rd.Broken++
-			return nil
-		}
-		rd.Rows++
-		if err := rd.document(&r); err != nil {
-			return err
-		}
-		text = bytes.TrimLeft(text[end:], " \t\r\x00")
-	}
-	return nil
-}
-
-func (rd *reader) document(r *row) error {
-	rd.known = rd.known || r.known || r.kind == "summary"
-	return rd.row(r)
-}
-
-func (rd *reader) row(r *row) error {
 	assistant := r.kind == "assistant"
 	if !assistant && r.kind != "user" {
 		return nil
@@ -226,14 +52,11 @@ func (rd *reader) row(r *row) error {
 		rd.Harness++
 		return nil
 	}
-	rd.facts(r)
+	rd.Facts(r.session, r.cwd, r.branch, r.version, r.at)
 	id := r.id()
-	key := maphash.String(rd.seed, id)
-	if _, again := rd.seen[key]; again {
-		rd.Repeated++
+	if !rd.New(id) {
 		return nil
 	}
-	rd.seen[key] = struct{}{}
 	m, err := parseMessage(r.message, assistant, r.fromTool)
 	if err != nil {
 		rd.Broken++
@@ -262,77 +85,5 @@ func (rd *reader) row(r *row) error {
 	if len(turns) == 0 && len(m.tools) == 0 && !assistant {
 		rd.Harness++
 	}
-	return rd.add(m.id, assistant, turns)
-}
-
-// add merges the rows of one assistant message: its words become one turn, with
-// the tools it used behind them.
-func (rd *reader) add(message string, assistant bool, turns []stillso.Turn) error {
-	if !assistant || message == "" || message != rd.pending.message {
-		if err := rd.flush(); err != nil {
-			return err
-		}
-	}
-	if !assistant {
-		rd.pending.turns = turns
-		return rd.flush()
-	}
-	rd.pending.message = message
-	for _, t := range turns {
-		if p := rd.pending.turns; t.Speaker == stillso.Assistant && len(p) > 0 && p[0].Speaker == stillso.Assistant {
-			p[0].Text = joined(p[0].Text, t.Text, maxAssistant)
-			continue
-		}
-		rd.pending.turns = append(rd.pending.turns, t)
-	}
-	return nil
-}
-
-func (rd *reader) flush() error {
-	for _, t := range rd.pending.turns {
-		if err := rd.emit(t); err != nil {
-			return err
-		}
-		rd.Turns++
-	}
-	rd.pending.message, rd.pending.turns = "", rd.pending.turns[:0]
-	return nil
-}
-
-func (rd *reader) facts(r *row) {
-	for _, f := range [...]struct {
-		to   *string
-		from string
-	}{{&rd.Session, r.session}, {&rd.Directory, r.cwd}, {&rd.Branch, r.branch}, {&rd.Version, r.version}} {
-		if *f.to == "" {
-			*f.to = f.from
-		}
-	}
-	if r.at.IsZero() {
-		return
-	}
-	if rd.StartedAt.IsZero() || r.at.Before(rd.StartedAt) {
-		rd.StartedAt = r.at
-	}
-	if r.at.After(rd.EndedAt) {
-		rd.EndedAt = r.at
-	}
-}
-
-// looksLike names the formats that people hand in by mistake.
-func looksLike(head []byte) string {
-	for _, f := range [...][2]string{
-		{"SpecStory", "it looks like a SpecStory history"},
-		{"# aider chat", "it looks like an aider history"},
-		{`"session_meta"`, "it looks like a Codex rollout"},
-		{`"response_item"`, "it looks like a Codex rollout"},
-	} {
-		if bytes.Contains(head, []byte(f[0])) {
-			return f[1]
-		}
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
-		return "it is JSON of another program, a Gemini session perhaps"
-	}
-	return "none of its lines has the shape of one"
+	return rd.Say(m.id, assistant, turns...)
 }
