@@ -45,7 +45,7 @@ type captured struct {
 	// Broken counts lines of the transcript that could not be read.
 	Broken int `json:"broken,omitempty"`
 	// Note says why it was captured otherwise than the settings ask for.
-	Note string `json:"note,omitempty"`
+	Remark string `json:"note,omitempty"`
 }
 
 // task is one session to capture.
@@ -115,7 +115,7 @@ func (a *app) capture(ctx context.Context, t task) (*captured, error) {
 			// Nobody may be there to log in or to correct the settings: then the rules
 			// do what they can, rather than nothing.
 			a.warn("session %s: captured by rules alone, for the model cannot be used: %v", session.ID, err)
-			sum.Note = "by rules alone: " + err.Error()
+			sum.Remark = "by rules alone: " + err.Error()
 			job.Model, job.Judge = nil, nil
 			out, err = capture.Run(ctx, job)
 		}

@@ -23,10 +23,10 @@ import (
 
 // evalCmd measures stillso on labelled sets.
 type evalCmd struct {
-	Recall     evalRecallCmd     `cmd:"" help:"Measure recall and silence on labelled prompts."`
-	Extraction evalExtractionCmd `cmd:"" help:"Measure capture on labelled excerpts of sessions."`
-	Bench      evalBenchCmd      `cmd:"" help:"Run a public benchmark of search."`
-	All        evalAllCmd        `cmd:"" help:"Everything there is in the folder of shared data."`
+	Recall  evalRecallCmd     `cmd:"" help:"Measure recall and silence on labelled prompts."`
+	Capture evalExtractionCmd `cmd:"" name:"extraction" help:"Measure capture on labelled excerpts of sessions."`
+	Bench   evalBenchCmd      `cmd:"" help:"Run a public benchmark of search."`
+	All     evalAllCmd        `cmd:"" help:"Everything there is in the folder of shared data."`
 }
 
 // evalRecallCmd measures recall.

@@ -131,10 +131,10 @@ type evalAllCmd struct {
 
 // evaluatedAll is what eval all found.
 type evaluatedAll struct {
-	Bare       *evaluated   `json:"recall_without_aliases"`
-	Aliased    *evaluated   `json:"recall_with_aliases"`
-	Extraction []*extracted `json:"extraction"`
-	Bench      *benched     `json:"bench"`
+	Bare    *evaluated   `json:"recall_without_aliases"`
+	Aliased *evaluated   `json:"recall_with_aliases"`
+	Capture []*extracted `json:"extraction"`
+	Bench   *benched     `json:"bench"`
 }
 
 func (c *evalAllCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -171,7 +171,7 @@ func (c *evalAllCmd) run(ctx context.Context, a *app) (summary, error) {
 		if err != nil {
 			return nil, err
 		}
-		sum.Extraction = append(sum.Extraction, &extracted{Extraction: e})
+		sum.Capture = append(sum.Capture, &extracted{Extraction: e})
 	}
 	for _, name := range eval.Benches() {
 		data := filepath.Join(dir, "bench", name)
@@ -193,7 +193,7 @@ func (e *evaluatedAll) text(p *page) {
 	e.Bare.text(p)
 	p.printf("\n%s\n", p.bold("Recall with aliases"))
 	e.Aliased.text(p)
-	for _, x := range e.Extraction {
+	for _, x := range e.Capture {
 		p.printf("\n%s\n", p.bold("Extraction, "+x.Mode))
 		x.text(p)
 	}

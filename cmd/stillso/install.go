@@ -56,7 +56,7 @@ type installed struct {
 	DryRun   bool   `json:"dry_run,omitempty"`
 	Removed  bool   `json:"removed,omitempty"`
 	Diff     string `json:"diff,omitempty"`
-	Note     string `json:"note,omitempty"`
+	Remark   string `json:"note,omitempty"`
 }
 
 func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -77,7 +77,7 @@ func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	sum := &installed{Host: c.Host, Settings: path, Hook: hook, Changed: plan.Changed(), DryRun: c.DryRun, Diff: plan.Diff()}
 	if def, err := home.Locate(a.std.env); err != nil || def != a.dir {
-		sum.Note = fmt.Sprintf("the hook finds the memories by STILLSO_HOME; set it to %s where the assistant runs", a.dir)
+		sum.Remark = fmt.Sprintf("the hook finds the memories by STILLSO_HOME; set it to %s where the assistant runs", a.dir)
 	}
 	if c.DryRun {
 		return sum, nil
@@ -165,7 +165,7 @@ func (s *installed) text(p *page) {
 		p.printf("installed in %s\n", s.Settings)
 		p.printf("%s\n", p.faint("start a new session of the assistant; stillso doctor checks it, stillso uninstall takes it out again"))
 	}
-	if s.Note != "" {
-		p.printf("%s %s\n", p.yellow("note:"), s.Note)
+	if s.Remark != "" {
+		p.printf("%s %s\n", p.yellow("note:"), s.Remark)
 	}
 }

@@ -111,7 +111,7 @@ func (s *sweeper) one(ctx context.Context, t task) error {
 		s.sum.Review += got.Review
 		s.sum.Refused += got.Refused
 		s.saved = append(s.saved, got.Saved...)
-		s.log.Info("captured", "session", got.Session, "turns", got.Turns, "saved", len(got.Saved), "review", got.Review, "refused", got.Refused, "note", got.Note)
+		s.log.Info("captured", "session", got.Session, "turns", got.Turns, "saved", len(got.Saved), "review", got.Review, "refused", got.Refused, "remark", got.Remark)
 	}
 	return err
 }
