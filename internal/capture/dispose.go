@@ -46,6 +46,9 @@ type disposer struct {
 	notes []note
 	taken []*stillso.Memory // admitted or proposed in this run
 	past  []tombstone
+	// edited holds memories as the changes of this run leave them, so that a
+	// second change of one rests on the first.
+	edited map[string]*stillso.Memory
 }
 
 // note is what the screen learnt about a kept candidate.
@@ -62,7 +65,7 @@ type tombstone struct {
 }
 
 func newDisposer(job *Job, first int) *disposer {
-	d := &disposer{job: job, first: first, heard: newHeard(job.Turns)}
+	d := &disposer{job: job, first: first, heard: newHeard(job.Turns), edited: map[string]*stillso.Memory{}}
 	for _, c := range job.Refused {
 		if c.Verb != stillso.VerbAdd {
 			continue
@@ -339,11 +342,23 @@ func (d *disposer) refuse(c *stillso.Candidate, reason string) {
 	d.changes = append(d.changes, ch)
 }
 
+// latest returns memory m as the changes of this run have left it.
+func (d *disposer) latest(m *stillso.Memory) *stillso.Memory {
+	if e := d.edited[m.ID]; e != nil {
+		return e
+	}
+	return m
+}
+
 // supersede lets a newer statement take the place of an older one if the guards
 // allow it. If not, the newer one is kept, for what the user said is never
 // dropped, and the human decides about the older one.
 func (d *disposer) supersede(c *stillso.Candidate, old *stillso.Memory) {
 	m := c.Memory.Clone()
+	if old = d.latest(old); old.State != stillso.Active { // superseded a moment ago
+		d.add(c, stillso.Applied, fmt.Sprintf("scored %d: %s", c.Score, c.Reason))
+		return
+	}
 	// Without a judge only the words of the user count for certain.
 	sure := confidence(c.Score)
 	if d.job.Model == nil && c.Score < 5 {
@@ -356,6 +371,7 @@ func (d *disposer) supersede(c *stillso.Candidate, old *stillso.Memory) {
 		ch := d.change(stillso.VerbSupersede, stillso.Applied, c.Score, fmt.Sprintf("%s %s: %s", c.Relation, old.ID, c.Reason))
 		ch.Evidence = m.Evidence
 		ch.Edits = []stillso.Edit{{After: m}, {Before: old.Clone(), After: after}}
+		d.edited[old.ID] = after
 		d.changes = append(d.changes, ch)
 		return
 	}
@@ -378,6 +394,7 @@ func (d *disposer) repeat(c *stillso.Candidate, x *stillso.Memory, p proof) {
 	if x.SourceSession == d.job.Session.ID && x.SourceSession != "" || sameTurn(x.Evidence, c.Memory.Evidence) || x.CreatedAt.After(said) {
 		return // it could not have been recalled yet
 	}
+	x = d.latest(x)
 	r := Repeat{Memory: x.ID, Session: d.job.Session.ID, Turn: turn, Quote: cut(oneLine(p.typed), 300), At: said.UTC(), Missed: !d.shown(x.ID, said)}
 	name := RepeatIgnored
 	if r.Missed {
@@ -394,6 +411,7 @@ func (d *disposer) repeat(c *stillso.Candidate, x *stillso.Memory, p proof) {
 		after.Aliases = append(after.Aliases, r.Alias)
 		after.UpdatedAt = d.job.Now.UTC()
 		reason += "; it learnt the user's words"
+		d.edited[x.ID] = after
 	}
 	ch := d.change(stillso.VerbEdit, outcome, 5, reason)
 	ch.Actor = stillso.Actor{Kind: stillso.Rule, Name: name}

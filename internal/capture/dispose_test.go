@@ -222,8 +222,24 @@ func TestRepeat(t *testing.T) {
 			t.Errorf("%s: %+v", name, ch)
 		}
 	}
+	// Said three times in one session: each change rests on the one before.
+	j := job(say(stillso.Typed, said), say(stillso.Typed, "once more for the wiki: use pnpm, never npm, to install packages"))
+	j.Near, j.Model = has(m), reply(proposal("Use pnpm, never npm, to install packages.", 1, "use pnpm, never npm, to install packages in the dashboard"), proposal("To install packages use pnpm and never npm.", 2, "once more for the wiki: use pnpm, never npm, to install packages"))
+	out := run(t, j)
+	version := m
+	for _, ch := range out.Changes {
+		if !ch.Edits[0].Before.Equal(version) {
+			t.Errorf("stale before: %+v", ch.Edits[0].Before.Aliases)
+		}
+		if ch.Outcome == stillso.Applied {
+			version = ch.Edits[0].After
+		}
+	}
+	if len(out.Repeats) != 2 || len(version.Aliases) != 2 {
+		t.Errorf("%d repeats, aliases %q", len(out.Repeats), version.Aliases)
+	}
 	m.SourceSession = "s1" // captured a minute ago in this very session
-	j := job(say(stillso.Typed, said))
+	j = job(say(stillso.Typed, said))
 	j.Near, j.Model = has(m), reply(proposal("Use pnpm, never npm, to install packages.", 1, "use pnpm, never npm, to install packages"))
 	if out := run(t, j); len(out.Repeats) > 0 || len(out.Changes) > 0 {
 		t.Errorf("same session: %+v %s", out.Repeats, reasons(out.Changes))

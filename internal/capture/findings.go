@@ -90,8 +90,9 @@ func (d *disposer) told(w Window) {
 		if m == nil || m.Origin != stillso.FromInferred || m.State != stillso.Active {
 			continue
 		}
+		m = d.latest(m)
 		i, where := d.heard.find(u.Evidence)
-		if i < d.first || where != "" {
+		if m.State != stillso.Active || i < d.first || where != "" {
 			continue
 		}
 		t := d.job.Turns[i]
@@ -112,6 +113,7 @@ func (d *disposer) told(w Window) {
 		}
 		ch.Evidence = []stillso.Evidence{e}
 		ch.Edits = []stillso.Edit{{Before: m.Clone(), After: after}}
+		d.edited[m.ID] = after
 		d.changes = append(d.changes, ch)
 	}
 }
