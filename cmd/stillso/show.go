@@ -11,8 +11,8 @@ import (
 
 // showCmd shows one memory.
 type showCmd struct {
-	ID     string `arg:"" help:"The id, or the start of it."`
-	AsNote bool   `name:"note" help:"Print it as a Markdown note with front matter, as import reads it."`
+	ID       string `arg:"" help:"The id, or the start of it."`
+	Markdown bool   `name:"note" help:"Print it as a Markdown note with front matter, as import reads it."`
 }
 
 // Help shows examples.
@@ -34,7 +34,7 @@ func (c *showCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.AsNote {
+	if c.Markdown {
 		m = m.Clone()
 		redactMemory(m)
 		return nil, files.WriteMarkdown(a.std.out, m)

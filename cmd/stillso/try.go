@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"stillso"
@@ -159,9 +160,14 @@ func (t *trial) remember(ctx context.Context, dir string, m machine, h *history)
 		add("session", t.app.candidates(s, h.turns[s.ID]))
 	}
 	for _, folder := range m.folders {
-		ns := stillso.UserNamespace
+		// Without a session nobody knows which directory it is for; it must not speak
+		// in the others.
+		ns := stillso.Namespace("project/" + strings.Trim(filepath.Base(filepath.Dir(folder)), "-"))
 		if d := h.dirs[filepath.Dir(folder)]; d != "" {
 			ns = projectOf(d)
+		}
+		if !ns.Valid() {
+			ns = stillso.UserNamespace
 		}
 		f, err := t.app.readFolder(folder, ns)
 		if err != nil {

@@ -106,6 +106,9 @@ func (t *tried) answered(p *page) {
 	if t.Hook == "" {
 		took = "in this process"
 	}
+	if t.Answered == 0 {
+		p.printf("  %s\n", p.faint("memories come with use: `stillso try --sample` shows a project that has some"))
+	}
 	whole := true
 	for _, a := range t.Answers {
 		p.printf("\n  %s %s  %s\n", p.green("›"), p.bold(cut(oneLine(a.Prompt), 90)), p.faint(fmt.Sprintf("%.1f ms %s", a.Millis, took)))
