@@ -94,26 +94,30 @@ func (c *checker) add(format string, a ...any) {
 
 func (c *checker) database(ctx context.Context) error {
 	return c.s.view(ctx, func(tx *txn) error {
-		for _, q := range []string{"PRAGMA integrity_check(20)", "SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 20"} {
-			rows, err := tx.QueryContext(ctx, q)
-			if err != nil {
-				return err
-			}
-			for rows.Next() {
-				var text string
-				if err := rows.Scan(&text); err != nil {
-					return errors.Join(err, rows.Close())
-				}
-				if text != "ok" {
-					c.add("%s", text)
-				}
-			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				return err
-			}
+		if err := c.addRows(ctx, tx, "PRAGMA integrity_check(20)"); err != nil {
+			return err
 		}
-		return nil
+		return c.addRows(ctx, tx, `SELECT 'a row of ' || "table" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 20`)
 	})
+}
+
+// addRows adds what a query reports, all but "ok".
+func (c *checker) addRows(ctx context.Context, tx *txn, query string) error {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return scanned(err)
+		}
+		if text != "ok" {
+			c.add("%s", text)
+		}
+	}
+	return rows.Err()
 }
 
 // index checks the full-text index in itself and against the rows that it is of.

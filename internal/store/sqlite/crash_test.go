@@ -190,6 +190,24 @@ func TestKill(t *testing.T) {
 	t.Logf("%d kills, %d changes acknowledged, none lost", kills, acknowledged)
 }
 
+// A store whose creation was cut short and that nobody can open or finish.
+func TestKillAtCreation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range rounds("STILLSO_CRASHES", 100) / 5 {
+		dir := filepath.Join(t.TempDir(), "home")
+		cmd, out := start(t, "open", dir, "first")
+		// From the start of the process to the creation it takes some milliseconds.
+		time.Sleep(time.Duration(3_000+rng.IntN(30_000)) * time.Microsecond)
+		_ = cmd.Process.Kill() // it may have ended
+		_, _ = io.ReadAll(out)
+		_ = cmd.Wait()
+		s := openTest(t, dir)
+		apply(t, s, adding(memory("second", "after the crash")))
+		closeTest(t, s)
+		clean(t, dir)
+	}
+}
+
 func checkState(t *testing.T, dir string, state map[string]string) {
 	t.Helper()
 	s, err := Open(t.Context(), dir, Options{})

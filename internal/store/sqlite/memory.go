@@ -228,14 +228,22 @@ type Extent struct {
 // building of a snapshot: with after 0 it reads the whole store, memory by memory.
 func (s *Store) Each(ctx context.Context, after int64, f func(m *stillso.Memory, seq int64) error) (Extent, error) {
 	var ext Extent
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	var tx *sql.Tx
+	// Only the beginning is repeated when another process is in the way: f must
+	// see every memory once.
+	err := s.retry(ctx, func() (err error) {
+		if tx, err = s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
+			return explain(err)
+		}
+		if ext.Seq, _, err = s.dbHead(ctx, newTxn(tx)); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return nil
+	})
 	if err != nil {
-		return ext, explain(err)
-	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written
-	if ext.Seq, _, err = s.dbHead(ctx, newTxn(tx)); err != nil {
 		return ext, err
 	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
 	rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE m.seq > ? ORDER BY m.seq, m.id", after)
 	if err != nil {
 		return ext, explain(err)
