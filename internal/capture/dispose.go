@@ -93,7 +93,8 @@ func (d *disposer) all(cands []stillso.Candidate) {
 func (d *disposer) screen(cands []stillso.Candidate) []stillso.Candidate {
 	var kept []stillso.Candidate
 	for _, c := range cands {
-		// The turns hold no secret any more, so the quotes must not either.
+		// The turns hold no secret any more, so what is compared with them must not either.
+		c.Memory.Content, _ = redact.Text(c.Memory.Content)
 		for i := range c.Memory.Evidence {
 			c.Memory.Evidence[i].Quote, _ = redact.Text(c.Memory.Evidence[i].Quote)
 		}
