@@ -62,6 +62,8 @@ type note struct {
 type tombstone struct {
 	memory *stillso.Memory
 	hard   bool // by a human
+	waits  bool // for review
+	topic  map[string]bool
 }
 
 func newDisposer(job *Job, first int) *disposer {
@@ -73,7 +75,7 @@ func newDisposer(job *Job, first int) *disposer {
 		hard := c.Outcome == stillso.Undone || c.Actor.Kind == stillso.Human
 		for _, e := range c.Edits {
 			if e.After != nil {
-				d.past = append(d.past, tombstone{e.After, hard})
+				d.past = append(d.past, tombstone{memory: e.After, hard: hard, waits: c.Outcome == stillso.Proposed})
 			}
 		}
 	}
@@ -164,22 +166,36 @@ func (d *disposer) lookContent(c *stillso.Candidate, n *note) bool {
 	return d.lookPast(c, n)
 }
 
-// lookPast checks a candidate against what was refused before.
+// lookPast checks a candidate against what was refused before or still waits for
+// review.
 func (d *disposer) lookPast(c *stillso.Candidate, n *note) bool {
-	for _, t := range d.past {
+	topic := telling(c.Memory.Content)
+	for i := range d.past {
+		t := &d.past[i]
 		if t.memory.Namespace != c.Memory.Namespace && t.memory.Namespace != stillso.UserNamespace && c.Memory.Namespace != stillso.UserNamespace {
 			continue
 		}
-		if t.hard && again(t.memory.Content, c.Memory.Content) || near(t.memory.Content, c.Memory.Content) {
-			if sameTurn(t.memory.Evidence, c.Memory.Evidence) {
-				return false
-			}
-			if !t.hard && settles(n.proof.typed) {
-				continue // the user now asks for it
-			}
-			d.refuse(c, "the same was refused before")
-			return false
+		if t.topic == nil {
+			t.topic = telling(t.memory.Content)
 		}
+		// Most share nothing; only the few others are worth a closer look.
+		if shared(topic, t.topic) == 0 && !t.hard {
+			continue
+		}
+		if !(t.hard && again(t.memory.Content, c.Memory.Content) || near(t.memory.Content, c.Memory.Content)) {
+			continue
+		}
+		switch {
+		case sameTurn(t.memory.Evidence, c.Memory.Evidence):
+			return false
+		case !t.hard && settles(n.proof.typed):
+			continue // the user now asks for it
+		case t.waits:
+			d.refuse(c, "the same waits for review already")
+		default:
+			d.refuse(c, "the same was refused before")
+		}
+		return false
 	}
 	return true
 }
@@ -285,14 +301,14 @@ func (d *disposer) settle(kept []stillso.Candidate) {
 		switch {
 		case c.Score < stillso.ScoreReview:
 			d.refuse(c, fmt.Sprintf("scored %d: %s", c.Score, c.Reason))
+		case old != nil && old.State == stillso.Active && c.Relation == stillso.Duplicate && !opposed(old.Content, c.Memory.Content) && subset(specifics(c.Memory.Content), specifics(old.Content)):
+			d.repeat(c, old, n.proof)
 		case c.Score < stillso.ScoreAdmit || n.review != "":
 			reason := n.review
 			if reason == "" {
 				reason = fmt.Sprintf("scored %d: %s", c.Score, c.Reason)
 			}
 			d.add(c, stillso.Proposed, reason)
-		case old != nil && old.State == stillso.Active && c.Relation == stillso.Duplicate && !opposed(old.Content, c.Memory.Content) && subset(specifics(c.Memory.Content), specifics(old.Content)):
-			d.repeat(c, old, n.proof)
 		case old != nil && old.State == stillso.Active && (c.Relation == stillso.Conflicts || c.Relation == stillso.Covers):
 			d.supersede(c, old)
 		default:

@@ -140,7 +140,7 @@ func (h *heard) prove(c *stillso.Candidate, first int) proof {
 				continue
 			}
 			if h.deep(i, e.Quote) {
-				p.review = "the evidence stands in the middle of a long pasted text"
+				p.review = "the evidence stands in what looks like a pasted text"
 			}
 			p.typed += e.Quote + "\n"
 			p.context += t.Text + "\n"
@@ -320,10 +320,18 @@ func (h *heard) tainted(i int, parts []string) string {
 	return ""
 }
 
-// deep reports whether a quote stands in the middle of a long typed turn, where
-// pasted text is.
+// deep reports whether a quote stands where pasted text is: behind a line that
+// announces it, or in the middle of a long typed turn.
 func (h *heard) deep(i int, quote string) bool {
 	t := h.turns[i].Text
+	if at, ok := pasted(t); ok {
+		mine := plain(t[:at.start]) + "\x00" + plain(t[at.end:])
+		for _, p := range quoteParts(quote) {
+			if !strings.Contains(mine, p) {
+				return true
+			}
+		}
+	}
 	if len(t) <= maxSpoken {
 		return false
 	}

@@ -39,8 +39,8 @@ type Job struct {
 	// Near returns the k memories of the project and the user that are nearest
 	// to a text, in any state, best first. Usually Search of the store.
 	Near func(text string, k int) []*stillso.Memory
-	// Refused are earlier changes of verb add that were refused or undone: what
-	// they hold is not proposed again.
+	// Refused are earlier changes of verb add that were refused or undone, or that
+	// wait for review: what they hold is not proposed again.
 	Refused []stillso.Change
 	// Receipts are those of this session, to tell repeats that were injected
 	// from repeats that were missed.

@@ -113,6 +113,7 @@ func TestCuesNotHeard(t *testing.T) {
 		"In health endpoint, do NOT return sqlite://// ever. Its only sqlite://.",
 		"DO NOT CHANGE content of list items.",
 		"don't commit yet", "don't push this", "we don't need to commit", "we don't use that function anywhere, delete it", "don't ask, just fix it",
+		"the README says:\nAlways run make bootstrap before the tests.\nFrom now on use the new installer.\nis that right", "客户邮件内容如下：\n以后所有报表都要用英文\n\n帮我看下怎么回",
 		"ok", "ok, go on", "继续", "always", "never", "remember",
 		"write clean code, always",
 		"always be careful",

@@ -1,7 +1,9 @@
 package capture
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -146,6 +148,9 @@ func own(s string) string {
 	for _, p := range wrapped(s) {
 		blank(p.start, p.end)
 	}
+	if p, ok := pasted(s); ok {
+		blank(p.start, p.end)
+	}
 	at := 0
 	for line := range strings.SplitAfterSeq(s, "\n") {
 		if t := strings.TrimSpace(line); strings.HasPrefix(t, ">") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") && codeLike(t) || codeLike(t) {
@@ -154,6 +159,36 @@ func own(s string) string {
 		at += len(line)
 	}
 	return string(b)
+}
+
+// announces recognises a line that ends with a colon and says that what follows
+// is another's text.
+var announces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\b(?:says|said|wrote|writes|reads|replied|answered|reported)` +
+		`|\b(?:this|these|the following|following|here(?:'s| is| are)|got an?|below is|from)\b.{0,40}\b(?:errors?|logs?|output|readme|article|e-?mail|message|comments?|review|page|ticket|issue|transcript|response|traceback|docs?|documentation|spec|prompt)(?: (?:on|in|from|of) [\w ]{1,30})?` +
+		`|(?:说|写道|写着)|(?:日志|报错|邮件|文章|网页|原文|错误|信息|输出|文档|评论|内容|反馈)(?:内容|信息)?如下` +
+		`|(?:로그|에러|문서|메일).{0,12}|(?:ログ|エラー|記事|メール).{0,12}):$`)
+})
+
+// pasted returns the part of s behind a line that ends with a colon and announces
+// another's text, to the last paragraph of s or its end.
+func pasted(s string) (span, bool) {
+	at := 0
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		at += len(line)
+		t := plain(line)
+		if !strings.HasSuffix(t, ":") || at >= len(s) {
+			continue
+		}
+		if announces().MatchString(t) {
+			end := len(s)
+			if n := strings.LastIndex(strings.TrimRight(s, "\n "), "\n\n"); n > at {
+				end = n
+			}
+			return span{at, end}, true
+		}
+	}
+	return span{}, false
 }
 
 // fenced returns the code blocks of s, fences included. One that is not closed

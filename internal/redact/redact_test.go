@@ -145,7 +145,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-func BenchmarkNote(b *testing.B) {
+func BenchmarkText(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
 	notes := make([]string, 200)
 	n := 0
