@@ -175,11 +175,16 @@ func (s *Store) Memories(ctx context.Context, f stillso.Filter) ([]*stillso.Memo
 	if f.Limit > 0 {
 		limit = f.Limit
 	}
+	// The few that changed lately are found by their change, not by their time.
+	order := "m.updated_at"
+	if f.ChangedAfter > 0 {
+		order = "+m.updated_at"
+	}
 	var out []*stillso.Memory
 	err := s.view(ctx, func(tx *txn) error {
 		out = nil
 		rows, err := tx.QueryContext(ctx, "SELECT "+memoryColumns+" FROM memories m WHERE "+w.sql()+
-			" ORDER BY m.updated_at DESC, m.seq DESC, m.id DESC LIMIT "+strconv.Itoa(limit), w.args...)
+			" ORDER BY "+order+" DESC, m.seq DESC, m.id DESC LIMIT "+strconv.Itoa(limit), w.args...)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_seq ON memories (seq);
 CREATE INDEX memories_updated ON memories (updated_at, seq, id);
+CREATE INDEX memories_namespace ON memories (namespace, updated_at, seq, id);
 
 CREATE TABLE memory_files (
   memory TEXT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
