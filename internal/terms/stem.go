@@ -84,8 +84,10 @@ func (p *porter) short(n int) bool {
 	return c != 'w' && c != 'x' && c != 'y'
 }
 
+// ends looks at the last letter first: seventy endings are tried for every word.
 func (p *porter) ends(s string) bool {
-	return len(p.b) >= len(s) && string(p.b[len(p.b)-len(s):]) == s
+	n := len(p.b) - len(s)
+	return n >= 0 && p.b[len(p.b)-1] == s[len(s)-1] && string(p.b[n:]) == s
 }
 
 func (p *porter) cut(n int)      { p.b = p.b[:len(p.b)-n] }
