@@ -173,6 +173,7 @@ func (r *caseRun) configureModel(s *stepWords, store, transcript string) {
 		}
 	}
 	r.writeJob(job)
+	r.env["STILLSO_LLM"] = "command"
 	r.writeConfig(store, map[string]map[string]string{
 		"llm":     {"provider": `"command"`, "command": string(encode(command)), "timeout": `"20s"`, "tries": "1"},
 		"capture": {"turns": "1"},
@@ -280,6 +281,7 @@ func (r *caseRun) doConsolidate(s *stepWords) *outcome {
 		job.Verdicts = text
 	}
 	r.writeJob(job)
+	r.env["STILLSO_LLM"] = "command"
 	r.writeConfig(s.str("store"), map[string]map[string]string{
 		"llm": {"provider": `"command"`, "command": string(encode([]string{os.Args[0], "as:model", r.model})), "tries": "1"},
 	})

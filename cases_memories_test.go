@@ -13,7 +13,7 @@ import (
 	"stillso"
 )
 
-// id returns the id that a step names, directly, by an earlier save, or by words
+// idsOf returns the ids that a step names, directly, by an earlier save, or by words
 // that the memory contains.
 func (r *caseRun) idsOf(s *stepWords) []string {
 	switch {

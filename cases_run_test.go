@@ -69,6 +69,7 @@ func newCaseRun(t testing.TB, source, bin string) *caseRun {
 	r.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": r.home(), "TMPDIR": filepath.Join(r.root, "tmp"), "LANG": "C.UTF-8", "TZ": "UTC",
 		"ROOT": r.root, "CASE": r.dir, "CASE_TMP": r.tmp, "STILLSO_HOME": r.storeHome(""),
+		"STILLSO_LLM":  "none", // no case calls out; a capture sets its stub
 		"PRODUCT_HOOK": filepath.Join(r.model, "hook"), "STUB_REPLY": filepath.Join(r.model, "reply"),
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
 	}

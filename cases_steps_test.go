@@ -240,7 +240,7 @@ func (r *caseRun) doSave(s *stepWords) *outcome {
 	args := []string{"--json", "remember", "--dir", r.cwd(s)}
 	option := func(key, flag string) {
 		if s.has(key) && s.str(key) != "" {
-			args = append(args, flag, s.str(key))
+			args = append(args, flag+"="+s.str(key))
 		}
 	}
 	option("title", "--name")
@@ -250,7 +250,7 @@ func (r *caseRun) doSave(s *stepWords) *outcome {
 	option("why", "--why")
 	option("supersedes", "--supersedes")
 	for _, f := range s.list("files") {
-		args = append(args, "--file", f)
+		args = append(args, "--file="+f)
 	}
 	if s.truth("pinned") {
 		args = append(args, "--resident")

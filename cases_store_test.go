@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +27,14 @@ func (r *caseRun) database() (*sql.DB, error) {
 
 // doLock lets another process hold the write lock of the store.
 func (r *caseRun) doLock(s *stepWords) *outcome {
+	if len(r.storeFiles()) == 0 { // only the product can make a store
+		o := r.cli("", "--json", "remember", "--", "Makes the store, and goes.")
+		var done struct{ Memory stillso.Memory }
+		if err := json.Unmarshal([]byte(o.stdout), &done); err != nil {
+			r.t.Errorf("cannot make a store to lock: %s", o.stderr)
+		}
+		r.cli("", "purge", "--yes", done.Memory.ID)
+	}
 	cmd := exec.Command(os.Args[0], "as:locker", filepath.Join(r.storeHome(""), "store.db"), strconv.Itoa(int(s.num("seconds", 5)*1000)))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -56,7 +65,7 @@ func (r *caseRun) doUnlock(*stepWords) *outcome {
 	return &outcome{}
 }
 
-// corruptible are the files that hold the memories.
+// storeFiles are the files that hold the memories.
 func (r *caseRun) storeFiles() []string {
 	db := filepath.Join(r.storeHome(""), "store.db")
 	var out []string
