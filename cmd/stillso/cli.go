@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -73,6 +74,9 @@ type summary interface {
 	text(p *page)
 }
 
+// homeless is a command that works without a home.
+type homeless interface{ needsNoHome() }
+
 // coded is a summary that is not exit code 0: nothing matched, problems found.
 type coded interface{ exitCode() int }
 
@@ -85,6 +89,9 @@ func run(ctx context.Context, args []string, std streams) int {
 	a := &app{std: std, homeFlag: g.Home, json: g.JSON}
 	var sum summary
 	err := a.openHome()
+	if _, ok := cmd.(homeless); ok {
+		err = nil
+	}
 	if err == nil {
 		sum, err = cmd.run(ctx, a)
 	}
@@ -145,7 +152,7 @@ func parse(args []string, std streams) (cmd command, g *grammar, code int, done 
 	kctx, err := k.Parse(args)
 	if err != nil {
 		wrong := usagef("%w; `stillso %s--help` shows how", err, selectedPath(err))
-		return nil, g, report(std, g.JSON, wrong), true
+		return nil, g, report(std, g.JSON || slices.Contains(args, "--json"), wrong), true
 	}
 	cmd, ok := kctx.Selected().Target.Addr().Interface().(command)
 	if !ok {

@@ -34,6 +34,8 @@ type extracted struct {
 	wrong bool
 }
 
+func (*evalExtractionCmd) needsNoHome() {}
+
 func (c *evalExtractionCmd) run(ctx context.Context, a *app) (summary, error) {
 	e, err := eval.MeasureExtraction(ctx, c.Gold, c.Replies, a.now())
 	if err != nil {
@@ -92,6 +94,8 @@ type benched struct {
 	Runs []eval.BenchFigures `json:"runs"`
 	List []string            `json:"benchmarks,omitempty"`
 }
+
+func (*evalBenchCmd) needsNoHome() {}
 
 func (c *evalBenchCmd) run(ctx context.Context, _ *app) (summary, error) {
 	if c.Name == "list" {

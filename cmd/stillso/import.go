@@ -16,7 +16,7 @@ import (
 type importCmd struct {
 	Path      []string `arg:"" optional:"" help:"Folders of notes, instruction files, projects, or exports (.jsonl, .json)."`
 	Aliases   []string `sep:"none" placeholder:"FILE" help:"Add aliases from a file with a line {\"note\": NAME-OR-ID, \"aliases\": [...]} each."`
-	Namespace string   `help:"Where memories go that name no namespace: user, project, or a full one." default:"project"`
+	Namespace string   `help:"Where memories go that name no namespace: user, project (the default), or a full one."`
 	Dir       string   `help:"Act as if in this directory." type:"path"`
 	DryRun    bool     `help:"Show what would be imported; change nothing."`
 }
@@ -68,7 +68,14 @@ func (c *importCmd) run(ctx context.Context, a *app) (summary, error) {
 	var all []stillso.Change
 	known := map[string]*stillso.Memory{}
 	for _, path := range c.Path {
-		changes, err := c.path(ctx, a, a.absolute(path), ns, known, sum)
+		path := a.absolute(path)
+		ns := ns
+		if c.Namespace == "" && c.Dir == "" {
+			if ns, err = a.namespaceOfNotes(path, ns); err != nil {
+				return nil, err
+			}
+		}
+		changes, err := c.path(ctx, a, path, ns, known, sum)
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +177,7 @@ func (a *app) everything(ctx context.Context, known map[string]*stillso.Memory) 
 // path plans the import of one path. known holds the memories that were looked
 // up or planned already, as they will be.
 func (c *importCmd) path(ctx context.Context, a *app, path string, ns stillso.Namespace, known map[string]*stillso.Memory, sum *imported) ([]stillso.Change, error) {
-	kind, reading, err := a.read(path, ns, c.Dir)
+	kind, reading, err := a.read(path, ns)
 	if err != nil {
 		return nil, usagef("nothing was imported: %w", err)
 	}
@@ -270,8 +277,8 @@ func (a *app) lookUp(ctx context.Context, fresh []*stillso.Memory, known map[str
 }
 
 // read reads the memories of one path and says what kind of path it is.
-func (a *app) read(path string, ns stillso.Namespace, dir string) (string, files.Reading, error) {
-	r, err := files.Read(path, files.Options{Namespace: ns, Root: a.rootFor(path, dir), Now: a.now(), Loaded: a.loadedLines})
+func (a *app) read(path string, ns stillso.Namespace) (string, files.Reading, error) {
+	r, err := files.Read(path, files.Options{Namespace: ns, Root: a.rootFor(path), Now: a.now(), Loaded: a.loadedLines})
 	if err != nil {
 		return "", r, err
 	}
@@ -286,13 +293,21 @@ func (a *app) read(path string, ns stillso.Namespace, dir string) (string, files
 }
 
 // rootFor returns the directory that ids are made relative to: the root of the
-// project for what lies in it, else none, which is the folder itself.
-func (a *app) rootFor(path, dir string) string {
-	pl, err := a.place(a.directory(dir))
+// project that a path lies in. It is the same whoever asks, wherever they stand:
+// an import and a sweep must give a line the same id.
+func (a *app) rootFor(path string) string {
+	dir := path
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	for slices.Contains([]string{"rules", "instructions", ".cursor", ".claude", ".github"}, filepath.Base(dir)) {
+		dir = filepath.Dir(dir)
+	}
+	pl, err := a.place(dir)
 	if err == nil && pl.Root != "" && inside(pl.Root, path) {
 		return pl.Root
 	}
-	return ""
+	return dir
 }
 
 // inside reports whether path is root or lies below it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -165,6 +166,53 @@ func projectOf(dir string) stillso.Namespace {
 		return stillso.UserNamespace
 	}
 	return pl.Namespace
+}
+
+// namespaceOfNotes returns whose project the auto-memory of Claude Code at path
+// is: its sessions say where they ran, or the name of its folder is that of the
+// project we are in. Other paths belong where we are.
+func (a *app) namespaceOfNotes(path string, here stillso.Namespace) (stillso.Namespace, error) {
+	projects := filepath.Join(a.claudeDir(), "projects")
+	if !inside(projects, path) || path == projects {
+		return here, nil
+	}
+	rel, err := filepath.Rel(projects, path)
+	if err != nil {
+		return here, err
+	}
+	name, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	if pl, err := a.place(a.directory("")); err == nil && pl.Root != "" && slug(pl.Root) == name {
+		return pl.Namespace, nil
+	}
+	if dir := sessionDirectory(filepath.Join(projects, name)); dir != "" {
+		pl, err := a.place(dir)
+		return pl.Namespace, err
+	}
+	return here, usagef("nothing was imported: cannot tell whose project %s is, for no session there names its directory; add --dir PROJECT", path)
+}
+
+// sessionDirectory returns where the sessions ran whose histories lie in folder.
+func sessionDirectory(folder string) string {
+	list, err := filepath.Glob(filepath.Join(escapeGlob(folder), "*.jsonl"))
+	if err != nil {
+		return ""
+	}
+	enough := errors.New("enough")
+	for _, path := range list[:min(5, len(list))] {
+		got, err := claudecode.ReadFile(path, claudecode.Position{}, func(stillso.Turn) error { return enough })
+		if got.Directory != "" && (err == nil || errors.Is(err, enough)) {
+			return got.Directory
+		}
+	}
+	return ""
+}
+
+// escapeGlob makes a directory's name mean itself in a pattern.
+func escapeGlob(dir string) string {
+	if filepath.Separator == '\\' {
+		return dir // there is no escape there, and * ? [ are not allowed in names
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 // importable names what could be imported for a directory, for a person who did

@@ -180,7 +180,7 @@ func notesFolder(note string) string {
 
 // readStanding reads it as the import did.
 func (a *app) readStanding(at *standing) (files.Reading, error) {
-	o := files.Options{Namespace: at.ns, Root: a.rootFor(at.path, filepath.Dir(at.path)), Now: a.now(), Loaded: a.loadedLines}
+	o := files.Options{Namespace: at.ns, Root: a.rootFor(at.path), Now: a.now(), Loaded: a.loadedLines}
 	read := files.Read
 	if files.IsInstructions(at.path) {
 		read = files.ReadInstructions // an emptied file holds no statement, and that is no error

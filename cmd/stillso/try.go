@@ -82,6 +82,8 @@ type triedIndex struct {
 	Loaded int    `json:"loaded"`
 }
 
+func (*tryCmd) needsNoHome() {}
+
 func (c *tryCmd) run(ctx context.Context, a *app) (summary, error) {
 	begin := a.now()
 	temp, err := os.MkdirTemp("", "stillso-try-")
