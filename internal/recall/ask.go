@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -29,42 +28,53 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 		Asked
 		share float64 // of the background
 		known bool
-		most  float64 // Info if the store does not have it
+	}
+	type most struct {
+		info  float64 // what the term tells if the store does not have it
 		place int
 	}
 	list := terms.Analyze(cleaned)
-	all := make([]open, 0, min(len(list), 256))
-	seen := make(map[string]bool, min(len(list), 256))
+	all := make([]open, 0, min(len(list), 128))
+	order := make([]most, 0, min(len(list), 128))
+	seen := make(map[string]bool, min(len(list), 128))
 	for _, t := range list {
 		if terms.Stop(t) || smallNumber(t) || seen[t.Text] {
 			continue
 		}
 		seen[t.Text] = true
-		o := open{place: len(all), Asked: Asked{Term: t.Text, Kind: t.Kind, Weight: f.weight(t.Kind)}}
+		o := open{Asked: Asked{Term: t.Text, Kind: t.Kind, Weight: f.weight(t.Kind)}}
 		o.share, o.known = f.share(t.Text, bg)
-		o.most = f.info(o.Asked, f.mix(o.share, 0))
+		order = append(order, most{f.info(o.Asked, f.mix(o.share, 0)), len(all)})
 		all = append(all, o)
 	}
-	slices.SortStableFunc(all, func(a, b open) int { return cmp.Compare(b.most, a.most) })
-	best := make([]open, 0, f.MaxTerms+1)
-	for _, o := range all {
-		if n := len(best); n == f.MaxTerms && (best[n-1].Info > o.most || best[n-1].Info == o.most && best[n-1].place < o.place) {
+	before := func(a, b most) bool { return a.info > b.info || a.info == b.info && a.place < b.place }
+	slices.SortFunc(order, func(a, b most) int {
+		if before(a, b) {
+			return -1
+		}
+		return 1
+	})
+	best := make([]most, 0, f.MaxTerms+1)
+	for _, m := range order {
+		if len(best) == f.MaxTerms && !before(m, best[len(best)-1]) {
 			break
 		}
+		o := &all[m.place]
 		df := st.Frequency(o.Term)
-		o.Info = f.info(o.Asked, f.mix(o.share, float64(df)/float64(st.Docs()+1)))
+		m.info = f.info(o.Asked, f.mix(o.share, float64(df)/float64(st.Docs()+1)))
 		if o.Kind == terms.Pair && !o.known && df == 0 {
-			o.Info *= f.StrangePair
+			m.info *= f.StrangePair
 		}
-		best = append(best, o)
-		slices.SortFunc(best, func(a, b open) int {
-			return cmp.Or(cmp.Compare(b.Info, a.Info), cmp.Compare(a.place, b.place))
-		})
-		best = best[:min(len(best), f.MaxTerms)]
+		o.Info = m.info
+		at := len(best)
+		for at > 0 && before(m, best[at-1]) {
+			at--
+		}
+		best = slices.Insert(best, at, m)[:min(len(best)+1, f.MaxTerms)]
 	}
 	asked := make([]Asked, len(best))
-	for i := range asked {
-		asked[i] = best[i].Asked
+	for i, m := range best {
+		asked[i] = all[m.place].Asked
 	}
 	return asked
 }
