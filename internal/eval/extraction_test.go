@@ -50,3 +50,41 @@ func TestExtraction(t *testing.T) {
 		}
 	}
 }
+
+// Figures must be figures of what was labelled: a broken line is an error, a
+// borderline row is left out, a wrong capture counts against precision.
+func TestExtractionCounts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	row := func(id, text, rest string) string {
+		return `{"id":"` + id + `","turns":[{"role":"user","text":"` + text + `"}],` + rest + "}\n"
+	}
+	gold := write("gold.jsonl", row("a", "From now on use tabs in Go files", `"remember":true`)+row("b", "From now on use tabs in SQL files", `"remember":false`)+
+		row("c", "hello", `"remember":true`)+"\n"+row("d", "hello", `"remember":false`)+row("e", "hello", `"remember":true,"borderline":true`))
+	sum, err := MeasureExtraction(t.Context(), gold, "", time.Unix(1e9, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Rows != 5 || sum.Borderline != 1 || sum.Right != 1 || sum.False != 1 || sum.Missed != 1 || sum.Precision != 0.5 || sum.Recall != 0.5 {
+		t.Errorf("%+v", sum)
+	}
+	for _, bad := range []string{write("bad.jsonl", "{\"id\":1\n"), filepath.Join(dir, "absent.jsonl")} {
+		if _, err := MeasureExtraction(t.Context(), bad, "", time.Unix(1e9, 0)); err == nil {
+			t.Errorf("%s: no error", filepath.Base(bad))
+		}
+	}
+	if _, err := MeasureExtraction(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
+		t.Error("replies are absent and nothing is said")
+	}
+	write("capture.jsonl", `{"id":"a","reply":{"candidates":[]}}`+"\n")
+	write("judge.jsonl", "")
+	if _, err := MeasureExtraction(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
+		t.Error("row b has no reply and nothing is said")
+	}
+}
