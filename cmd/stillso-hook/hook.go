@@ -43,13 +43,16 @@ func (h *hook) run() {
 		return
 	}
 	var err error
-	if h.call, err = h.adapter.parse(h.event, data); err != nil || h.call.Subagent {
+	if h.call, err = h.adapter.parse(h.event, data); err != nil {
 		return
 	}
-	h.event = h.call.Event
 	if h.dir, err = home.Locate(h.getenv); err != nil || h.dir.Check() != nil {
 		return
 	}
+	if !h.recognise(data) || h.call.Subagent {
+		return
+	}
+	h.event = h.call.Event
 	switch h.event {
 	case host.Prompt:
 		h.prompt()
@@ -58,6 +61,8 @@ func (h *hook) run() {
 	case host.PreTool:
 		h.preTool()
 	case host.TurnEnd, host.SessionEnd, host.PreCompact:
+		h.compacting()
+		h.findTranscript()
 		h.queueCapture()
 	}
 }
@@ -154,6 +159,9 @@ func (h *hook) answer(ask func(*snapshot.Snapshot) answer) {
 	}
 	out := h.adapter.context(h.event, a.text)
 	if len(out) > 0 {
+		if !h.claim() {
+			return
+		}
 		h.dir.Show(h.call.Session, a.shown...) //nolint:errcheck,gosec // at worst it is shown again
 		if !h.write(out) {
 			return

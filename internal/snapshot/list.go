@@ -247,7 +247,7 @@ func (l *list) seek(doc uint32, from int) int {
 type block struct {
 	index     int // -1 before the first load
 	n         int
-	docs      [blockSize]uint32
+	docs      []uint32
 	i0, i1    []byte
 	masks     []byte
 	maskBytes int
@@ -286,6 +286,9 @@ func (b *block) load(l *list, i int) {
 		return
 	}
 	doc := le.Uint32(raw)
+	if b.docs == nil {
+		b.docs = make([]uint32, min(int(l.docs), blockSize))
+	}
 	b.docs[0] = doc
 	unpack(b.docs[:n], l.body[start+blockHead:], width)
 	if b.docs[n-1] >= l.seg.h.docs || b.docs[n-1] < doc {

@@ -77,7 +77,7 @@ func (s *Snapshot) Score(r Ref, query []QueryTerm) Candidate {
 
 // windowSize is how many documents are added up at once: small enough that the sums
 // stay in the nearest cache.
-const windowSize = 1024
+const windowSize = 512
 
 // scan is one search of one segment. It goes through the documents window by window,
 // only where a list has something (MaxScore): once k documents are found, a document
@@ -179,7 +179,7 @@ func (l *queryList) next() uint32 {
 	switch {
 	case l.block >= l.blocks:
 		return 1<<32 - 1
-	case l.window.index == l.block:
+	case l.window.index == l.block && l.place < l.window.n:
 		return l.window.docs[l.place]
 	case l.block == 0:
 		return l.least

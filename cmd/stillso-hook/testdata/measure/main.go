@@ -4,10 +4,10 @@
 // line a run: program, microseconds, highest resident memory in KiB. It is a program of
 // its own since a child starts with the memory of the parent that forks it.
 //
-//	measure RUNS EVICT STDIN PROGRAM[ ARG…] PROGRAM…
+//	measure RUNS EVICT SESSIONS STDIN PROGRAM[ ARG…] PROGRAM…
 //
 // EVICT is a list of files, separated by commas, that are dropped from the page cache
-// before every run; "-" is none.
+// before every run; "-" is none. The files in SESSIONS are removed before every run.
 package main
 
 import (
@@ -29,11 +29,15 @@ func main() {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	check(err)
 	for range runs {
-		for i, command := range os.Args[4:] {
+		for i, command := range os.Args[5:] {
+			old, _ := os.ReadDir(os.Args[3])
+			for _, f := range old {
+				check(os.Remove(os.Args[3] + "/" + f.Name()))
+			}
 			for _, f := range strings.Split(os.Args[2], ",") {
 				evict(f)
 			}
-			in, err := os.Open(os.Args[3])
+			in, err := os.Open(os.Args[4])
 			check(err)
 			args := strings.Split(command, " ")
 			start := time.Now()
