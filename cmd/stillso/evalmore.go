@@ -30,14 +30,14 @@ Examples:
 
 // extracted is what eval extraction found.
 type extracted struct {
-	*eval.Extraction
+	*eval.CaptureFigures
 	wrong bool
 }
 
 func (*evalExtractionCmd) needsNoHome() {}
 
 func (c *evalExtractionCmd) run(ctx context.Context, a *app) (summary, error) {
-	e, err := eval.MeasureExtraction(ctx, c.Gold, c.Replies, a.now())
+	e, err := eval.MeasureCapture(ctx, c.Gold, c.Replies, a.now())
 	if err != nil {
 		return nil, usagef("cannot measure: %w", err)
 	}
@@ -171,11 +171,11 @@ func (c *evalAllCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	for _, replies := range []string{"", filepath.Join(dir, "real", "replies")} {
 		p.show("extraction")
-		e, err := eval.MeasureExtraction(ctx, filepath.Join(dir, "real", "extraction.jsonl"), replies, a.now())
+		e, err := eval.MeasureCapture(ctx, filepath.Join(dir, "real", "extraction.jsonl"), replies, a.now())
 		if err != nil {
 			return nil, err
 		}
-		sum.Capture = append(sum.Capture, &extracted{Extraction: e})
+		sum.Capture = append(sum.Capture, &extracted{CaptureFigures: e})
 	}
 	for _, name := range eval.Benches() {
 		data := filepath.Join(dir, "bench", name)

@@ -17,8 +17,8 @@ import (
 	"stillso/internal/llm"
 )
 
-// ExtractionRow is one labelled excerpt of a session.
-type ExtractionRow struct {
+// Excerpt is one labelled excerpt of a session.
+type Excerpt struct {
 	ID    string `json:"id"`
 	Turns []struct {
 		Role string `json:"role"`
@@ -34,9 +34,9 @@ type ExtractionRow struct {
 	Borderline bool `json:"borderline"`
 }
 
-// Extraction is what a measurement of capture came to. A row counts as captured
+// CaptureFigures are what a measurement of capture came to. A row counts as captured
 // if at least one candidate of it is admitted; findings do not count.
-type Extraction struct {
+type CaptureFigures struct {
 	Mode       string          `json:"mode"`
 	Rows       int             `json:"rows"`
 	Borderline int             `json:"borderline"`
@@ -47,11 +47,11 @@ type Extraction struct {
 	Recall     float64         `json:"recall"`
 	ToReview   int             `json:"to_review"`
 	Namespaces int             `json:"namespace_right"`
-	Details    []ExtractionHit `json:"details"`
+	Details    []ExcerptResult `json:"details"`
 }
 
-// ExtractionHit is what capture made of one row.
-type ExtractionHit struct {
+// ExcerptResult is what capture made of one row.
+type ExcerptResult struct {
 	ID         string   `json:"id"`
 	Remember   bool     `json:"remember"`
 	Borderline bool     `json:"borderline,omitempty"`
@@ -65,18 +65,18 @@ type ExtractionHit struct {
 }
 
 // Wrong reports whether the row was missed or captured falsely.
-func (h ExtractionHit) Wrong() bool { return h.Remember != (len(h.Admitted) > 0) }
+func (h ExcerptResult) Wrong() bool { return h.Remember != (len(h.Admitted) > 0) }
 
-// ReadExtraction reads labelled excerpts, one JSON object a line.
-func ReadExtraction(r io.Reader) ([]ExtractionRow, error) {
-	var out []ExtractionRow
+// ReadExcerpts reads labelled excerpts, one JSON object a line.
+func ReadExcerpts(r io.Reader) ([]Excerpt, error) {
+	var out []Excerpt
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 16<<20)
 	for n := 1; sc.Scan(); n++ {
 		if strings.TrimSpace(sc.Text()) == "" {
 			continue
 		}
-		var row ExtractionRow
+		var row Excerpt
 		if err := json.Unmarshal(sc.Bytes(), &row); err != nil {
 			return nil, fmt.Errorf("cannot read line %d of the excerpts: %w", n, err)
 		}
@@ -88,21 +88,21 @@ func ReadExtraction(r io.Reader) ([]ExtractionRow, error) {
 	return out, nil
 }
 
-// MeasureExtraction measures capture on labelled excerpts: without a model if
+// MeasureCapture measures capture on labelled excerpts: without a model if
 // replies is empty, or else with the recorded replies in that folder
 // (capture.jsonl and judge.jsonl, by row id). Each row is a session of its own
 // with an empty store.
-func MeasureExtraction(ctx context.Context, gold, replies string, now time.Time) (*Extraction, error) {
+func MeasureCapture(ctx context.Context, gold, replies string, now time.Time) (*CaptureFigures, error) {
 	f, err := os.Open(gold) //nolint:gosec // the user names the file
 	if err != nil {
 		return nil, fmt.Errorf("cannot measure extraction: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	rows, err := ReadExtraction(f)
+	rows, err := ReadExcerpts(f)
 	if err != nil {
 		return nil, err
 	}
-	sum := &Extraction{Mode: "rules", Rows: len(rows)}
+	sum := &CaptureFigures{Mode: "rules", Rows: len(rows)}
 	var recorded *recording
 	if replies != "" {
 		sum.Mode = "replies"
@@ -122,7 +122,7 @@ func MeasureExtraction(ctx context.Context, gold, replies string, now time.Time)
 	return sum, nil
 }
 
-func (e *Extraction) count(h ExtractionHit) {
+func (e *CaptureFigures) count(h ExcerptResult) {
 	e.Details = append(e.Details, h)
 	if h.Borderline {
 		e.Borderline++
@@ -149,8 +149,8 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-func measureRow(ctx context.Context, row ExtractionRow, rec *recording, now time.Time) (ExtractionHit, error) {
-	h := ExtractionHit{ID: row.ID, Remember: row.Remember, Borderline: row.Borderline, Want: row.Memory}
+func measureRow(ctx context.Context, row Excerpt, rec *recording, now time.Time) (ExcerptResult, error) {
+	h := ExcerptResult{ID: row.ID, Remember: row.Remember, Borderline: row.Borderline, Want: row.Memory}
 	job := capture.Job{Session: stillso.Session{ID: row.ID}, Project: "project/eval", Now: now}
 	for i, t := range row.Turns {
 		who := stillso.Assistant
@@ -179,7 +179,7 @@ func measureRow(ctx context.Context, row ExtractionRow, rec *recording, now time
 	return h, nil
 }
 
-func (h *ExtractionHit) take(changes []stillso.Change) {
+func (h *ExcerptResult) take(changes []stillso.Change) {
 	for _, c := range changes {
 		for _, e := range c.Edits {
 			if e.Before != nil || e.After == nil || e.After.Origin == stillso.FromInferred {

@@ -24,7 +24,7 @@ func sharedReal(t *testing.T) string {
 
 // What is stored decides what can be recalled: a false memory costs more than a
 // missed one.
-func TestExtraction(t *testing.T) {
+func TestCapture(t *testing.T) {
 	dir := sharedReal(t)
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestExtraction(t *testing.T) {
 		{"rules", "", 0.9, 0.25},
 		{"replies", filepath.Join(dir, "replies"), 0.95, 0.9},
 	} {
-		sum, err := MeasureExtraction(t.Context(), filepath.Join(dir, "extraction.jsonl"), c.replies, now)
+		sum, err := MeasureCapture(t.Context(), filepath.Join(dir, "extraction.jsonl"), c.replies, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestExtraction(t *testing.T) {
 
 // Figures must be figures of what was labelled: a broken line is an error, a
 // borderline row is left out, a wrong capture counts against precision.
-func TestExtractionCounts(t *testing.T) {
+func TestCaptureCounts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		p := filepath.Join(dir, name)
@@ -67,7 +67,7 @@ func TestExtractionCounts(t *testing.T) {
 	}
 	gold := write("gold.jsonl", row("a", "From now on use tabs in Go files", `"remember":true`)+row("b", "From now on use tabs in SQL files", `"remember":false`)+
 		row("c", "hello", `"remember":true`)+"\n"+row("d", "hello", `"remember":false`)+row("e", "hello", `"remember":true,"borderline":true`))
-	sum, err := MeasureExtraction(t.Context(), gold, "", time.Unix(1e9, 0))
+	sum, err := MeasureCapture(t.Context(), gold, "", time.Unix(1e9, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,16 +75,16 @@ func TestExtractionCounts(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	for _, bad := range []string{write("bad.jsonl", "{\"id\":1\n"), filepath.Join(dir, "absent.jsonl")} {
-		if _, err := MeasureExtraction(t.Context(), bad, "", time.Unix(1e9, 0)); err == nil {
+		if _, err := MeasureCapture(t.Context(), bad, "", time.Unix(1e9, 0)); err == nil {
 			t.Errorf("%s: no error", filepath.Base(bad))
 		}
 	}
-	if _, err := MeasureExtraction(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
+	if _, err := MeasureCapture(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
 		t.Error("replies are absent and nothing is said")
 	}
 	write("capture.jsonl", `{"id":"a","reply":{"candidates":[]}}`+"\n")
 	write("judge.jsonl", "")
-	if _, err := MeasureExtraction(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
+	if _, err := MeasureCapture(t.Context(), gold, dir, time.Unix(1e9, 0)); err == nil {
 		t.Error("row b has no reply and nothing is said")
 	}
 }
