@@ -144,7 +144,7 @@ func smallestScale(rows []asked, second float64, bars Bars) float64 {
 // askAll asks a set everything once.
 func askAll(s *RecallSet, o RecallOptions) ([]asked, error) {
 	var out []asked
-	err := withSnapshot(s.Memories, o.Temp, func(snap *snapshot.Snapshot) error {
+	err := withSnapshot(s.Memories, o, func(snap *snapshot.Snapshot) error {
 		add := func(kind, prompt string, half int, right func(string) bool) {
 			r := recall.Recall(snap, recall.Query{
 				Prompt: prompt, Namespaces: []stillso.Namespace{EvalNamespace, stillso.UserNamespace}, Host: "eval", Now: o.Now, Explain: true,

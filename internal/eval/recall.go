@@ -18,6 +18,7 @@ import (
 
 	"stillso"
 	"stillso/internal/files"
+	"stillso/internal/terms"
 )
 
 // RecallSet is one store of memories with labelled prompts.
@@ -253,6 +254,8 @@ type RecallOptions struct {
 	Clock func() time.Time
 	// Foreign prompts are asked of every set.
 	Foreign []ForeignPrompt
+	// Forget are scripts that the background is made not to know.
+	Forget []terms.Script
 	// Temp is a directory for the snapshots; empty is the system's.
 	Temp string
 }

@@ -8,11 +8,16 @@ import (
 	"stillso"
 	"stillso/internal/recall"
 	"stillso/internal/snapshot"
+	"stillso/internal/terms"
 )
 
 // BuildSnapshot writes the memories as a snapshot into dir, as the sweep does.
-func BuildSnapshot(dir string, memories []*stillso.Memory) error {
+// Scripts to forget are taken for unknown to the background.
+func BuildSnapshot(dir string, memories []*stillso.Memory, forget ...terms.Script) error {
 	l := recall.NewLearner()
+	for _, s := range forget {
+		l.Forget(s)
+	}
 	for _, m := range memories {
 		l.Memory(m)
 	}
@@ -37,13 +42,13 @@ func BuildSnapshot(dir string, memories []*stillso.Memory) error {
 }
 
 // withSnapshot calls do with a snapshot of the memories.
-func withSnapshot(memories []*stillso.Memory, temp string, do func(*snapshot.Snapshot) error) (err error) {
-	dir, err := os.MkdirTemp(temp, "stillso-eval-")
+func withSnapshot(memories []*stillso.Memory, o RecallOptions, do func(*snapshot.Snapshot) error) (err error) {
+	dir, err := os.MkdirTemp(o.Temp, "stillso-eval-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := BuildSnapshot(dir, memories); err != nil {
+	if err := BuildSnapshot(dir, memories, o.Forget...); err != nil {
 		return err
 	}
 	snap, err := snapshot.Open(dir)
@@ -57,7 +62,7 @@ func withSnapshot(memories []*stillso.Memory, temp string, do func(*snapshot.Sna
 func recallSet(s *RecallSet, o RecallOptions) (*RecallFigures, []RecallAnswer, error) {
 	f := &RecallFigures{Name: s.Name, Memories: len(s.Memories)}
 	var answers []RecallAnswer
-	err := withSnapshot(s.Memories, o.Temp, func(snap *snapshot.Snapshot) error {
+	err := withSnapshot(s.Memories, o, func(snap *snapshot.Snapshot) error {
 		ask := func(prompt, previous string) recall.Outcome {
 			q := recall.Query{
 				Prompt: prompt, PreviousTurn: previous, Namespaces: []stillso.Namespace{EvalNamespace, stillso.UserNamespace},

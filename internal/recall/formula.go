@@ -70,14 +70,14 @@ type Formula struct {
 // Default returns the constants in use.
 func Default() Formula {
 	return Formula{
-		Title: .35, Alias: .35, Passage: .25, Body: .05,
-		TitleLen: 8, AliasLen: 12, PassageLen: 60, BodyLen: 300,
+		Title: .35, Alias: .35, Passage: .25, Body: .1,
+		TitleLen: 8, AliasLen: 12, PassageLen: 30, BodyLen: 300,
 		Lambda: 3, Store: .02, Floor: 1e-4,
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35,
-		BaseAliased: 3.8, BasePlain: 2.9, StoreSize: 50, Growth: .2,
-		Before: .25, Touched: 1, File: 1.2, Hint: .75,
+		BaseAliased: 3.9, BasePlain: 3.1, StoreSize: 50, Growth: .2,
+		Before: .25, Touched: 1, File: 1.2, Hint: .7,
 		Second: .6, Further: .85,
 	}
 }

@@ -20,19 +20,35 @@ const (
 // stand in, so that every word of an unknown language is not taken for rare.
 type Language struct {
 	shipped, learnt background.Table
+	// strange are the scripts that the shipped table does not know.
+	strange scripts
 }
+
+// scripts is a set of scripts, one bit each.
+type scripts uint8
+
+func (s scripts) has(x terms.Script) bool { return s&(1<<x) != 0 }
+
+// unshipped are the scripts that the shipped table has no language of.
+const unshipped scripts = 1 << terms.OtherScript
 
 // ownWeight is how much more a prompt of this very user counts than a text of
 // developers in general.
 const ownWeight = 2
 
-// strangeScript is the share of an unknown word of a script that the background
+// strangeShare is the share of an unknown word of a script that the background
 // does not know. Measured with Chinese taken out: without it foreign injection
 // rises from 2 to 23 of 136.
-const strangeScript = .0005
+const strangeShare = .0005
+
+// strangeUnits is the share of the store's own rate that such a word is given.
+const strangeUnits = .35
 
 // Share implements Background.
 func (l *Language) Share(term string) (float64, bool) {
+	if l.strange.has(terms.ScriptOf(term)) {
+		return l.learnt.Share(term)
+	}
 	s, known := l.shipped.Share(term)
 	if l.learnt.Texts == 0 {
 		return s, known
@@ -40,9 +56,6 @@ func (l *Language) Share(term string) (float64, bool) {
 	o, own := l.learnt.Share(term)
 	if !known && !own {
 		return 0, false
-	}
-	if terms.ScriptOf(term) == terms.OtherScript {
-		return o, true
 	}
 	if !known {
 		s = .5 / (l.shipped.Texts + 1)
@@ -53,8 +66,8 @@ func (l *Language) Share(term string) (float64, bool) {
 
 // Smallest implements Background.
 func (l *Language) Smallest(s terms.Script) float64 {
-	if s == terms.OtherScript {
-		return strangeScript
+	if l.strange.has(s) {
+		return strangeShare
 	}
 	return .5 / (l.shipped.Texts + ownWeight*l.learnt.Texts + 1)
 }
@@ -70,42 +83,55 @@ type Model struct {
 	limits   []byte
 }
 
+// keyStrange holds the set of unknown scripts, where it is not the usual one.
+const keyStrange = "recall.strange"
+
 // Learner collects a Model: first all memories, then the prompts that the user
 // typed in any project.
 type Learner struct {
 	docs    int
 	df      map[string]int
 	units   float64
-	strange map[string]float64 // units of the store that hold a term of an unknown script
+	strange map[string]spread // terms of unknown scripts
 	prompts float64
 	said    map[string]float64
+	unknown scripts
 }
 
 // NewLearner returns an empty Learner.
 func NewLearner() *Learner {
-	return &Learner{df: map[string]int{}, strange: map[string]float64{}, said: map[string]float64{}}
+	return &Learner{df: map[string]int{}, strange: map[string]spread{}, said: map[string]float64{}, unknown: unshipped}
 }
+
+// Forget makes the learner treat a script as one that the shipped table does not
+// know. It is for measuring what happens to languages nobody has counted.
+func (l *Learner) Forget(s terms.Script) { l.unknown |= 1 << s }
 
 // Memory counts one memory that will be in the snapshot.
 func (l *Learner) Memory(m *stillso.Memory) {
 	l.docs++
 	p := split(m)
-	seen := map[string]bool{}
+	units := map[string]float64{} // of this memory, with each of its terms
 	for _, list := range [][]part{{p.title}, p.aliases, p.passages} {
 		for _, x := range list {
 			l.units++
 			for t := range x.count {
-				seen[t] = true
-				if terms.ScriptOf(t) == terms.OtherScript {
-					l.strange[t]++
-				}
+				units[t]++
 			}
 		}
 	}
-	for t := range seen {
+	for t, n := range units {
 		l.df[t]++
+		if l.unknown.has(terms.ScriptOf(t)) {
+			o := l.strange[t]
+			l.strange[t] = spread{o.units + n, max(o.most, n)}
+		}
 	}
 }
+
+// spread is in how many units of the store a term stands, and in how many of the
+// memory that has the most.
+type spread struct{ units, most float64 }
 
 // Prompt counts one prompt that the user typed, in whichever project.
 func (l *Learner) Prompt(text string) {
@@ -126,9 +152,11 @@ func (l *Learner) Model() *Model {
 		shares[t] = n / l.prompts
 	}
 	for t, n := range l.strange {
-		shares[t] = max(shares[t], strangeScript, .5*n/(l.units+20))
+		// What one memory says again and again is its topic; what others say as well
+		// is the language.
+		shares[t] = max(shares[t], strangeShare, strangeUnits*(n.units-n.most)/(l.units+20))
 	}
-	m := &Model{Formula: Default(), Language: &Language{shipped: background.Shipped()}, Stats: &frequencies{l.docs, l.df}}
+	m := &Model{Formula: Default(), Language: &Language{shipped: background.Shipped(), strange: l.unknown}, Stats: &frequencies{l.docs, l.df}}
 	if len(shares) > 0 {
 		m.learnt = background.Pack(shares, uint32(min(max(l.prompts, 1), math.MaxUint32)))
 		m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // just packed
@@ -138,7 +166,11 @@ func (l *Learner) Model() *Model {
 
 // Constants are what a snapshot built with this model has to carry.
 func (m *Model) Constants() map[string][]byte {
-	return map[string][]byte{keyLearnt: m.learnt, keyLimits: m.limits}
+	c := map[string][]byte{keyLearnt: m.learnt, keyLimits: m.limits}
+	if s := m.Language.strange; s != unshipped {
+		c[keyStrange] = []byte{byte(s)}
+	}
+	return c
 }
 
 // Index returns the record of a memory in the snapshot and its postings, as
@@ -178,12 +210,15 @@ func (s snapshotStats) Frequency(term string) int { return s.snap.Frequency(term
 func ModelOf(snap *snapshot.Snapshot) *Model {
 	m := &Model{
 		Formula:  Default(),
-		Language: &Language{shipped: background.Shipped()},
+		Language: &Language{shipped: background.Shipped(), strange: unshipped},
 		Stats:    snapshotStats{snap, snap.All().Len()},
 		learnt:   snap.Constant(keyLearnt),
 		limits:   snap.Constant(keyLimits),
 	}
 	m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // without it the shipped table serves
+	if s := snap.Constant(keyStrange); len(s) == 1 {
+		m.Language.strange = scripts(s[0])
+	}
 	return m
 }
 
