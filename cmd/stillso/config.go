@@ -15,8 +15,15 @@ import (
 // config is config.toml in the home directory. Every key is optional; the zero
 // value of what is not written is replaced by the default below.
 type config struct {
+	Recall  recallConfig  `toml:"recall"`
 	Capture captureConfig `toml:"capture"`
 	Model   llm.Config    `toml:"llm"`
+}
+
+// recallConfig says what the hook may show.
+type recallConfig struct {
+	// Hints: where nothing is sure enough to be injected, name what may be related.
+	Hints bool `toml:"hints"`
 }
 
 // captureConfig says what the sweep takes from sessions.
@@ -35,6 +42,9 @@ func defaultConfig() config {
 
 // configHelp documents every key; it is what a new config.toml starts with.
 const configHelp = `# Settings of stillso. Every key is optional; these are the defaults.
+
+[recall]
+hints = false       # name memories that may be related where none is sure enough
 
 [capture]
 sessions = true     # read the sessions of the assistants that are installed

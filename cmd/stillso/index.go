@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"stillso"
@@ -47,7 +48,7 @@ func (a *app) index(ctx context.Context, whole bool) (err error) {
 		return savedBut(err)
 	}
 	defer func() { err = errors.Join(err, savedBut(w.Unlock())) }()
-	x := indexer{st: st, w: w, dir: string(a.dir)}
+	x := a.indexer(st, w)
 	if whole {
 		return savedBut(x.base(ctx))
 	}
@@ -68,6 +69,17 @@ type indexer struct {
 	st  store
 	w   *snapshot.Writer
 	dir string
+	// hints switches hints on in the hook, which reads no settings.
+	hints bool
+}
+
+// indexer returns one for the home of a.
+func (a *app) indexer(st store, w *snapshot.Writer) indexer {
+	x := indexer{st: st, w: w, dir: string(a.dir)}
+	if conf, _, err := readConfig(a.dir.Config()); err == nil {
+		x.hints = conf.Recall.Hints
+	}
+	return x
 }
 
 // update writes a delta, or a base where a delta would not do.
@@ -83,10 +95,11 @@ func (x *indexer) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.upToDate(base, seq) {
+	foreign := x.foreign()
+	if x.upToDate(base, seq) && (!foreign || base.Docs > inlineBase) {
 		return nil
 	}
-	if base.Docs <= smallBase || seq < base.Seq { // behind its index: the store was put back from a backup
+	if base.Docs <= smallBase || foreign && base.Docs <= inlineBase || seq < base.Seq { // behind its index: the store was put back from a backup
 		return x.base(ctx)
 	}
 	n, err := x.delta(ctx, base.Seq, seq)
@@ -94,6 +107,43 @@ func (x *indexer) update(ctx context.Context) error {
 		return x.base(ctx)
 	}
 	return err
+}
+
+// The constants of a base that say how it was made.
+const (
+	hintsKey = "inject.hints" // "on" or nothing; the hook reads it
+	madeKey  = "stillso.made-by"
+)
+
+// madeBy names what the impacts in an index rest on beside the memories: the
+// program and its formula. Another one weighs words differently.
+func madeBy() string {
+	v := buildVersion()
+	return fmt.Sprintf("%s %s %v", v.Version, v.Commit, recall.Default())
+}
+
+// constants are those of a base: the model's and ours.
+func (x *indexer) constants(model *recall.Model) map[string][]byte {
+	c := maps.Clone(model.Constants())
+	if c == nil {
+		c = map[string][]byte{}
+	}
+	c[madeKey] = []byte(madeBy())
+	if x.hints {
+		c[hintsKey] = []byte("on")
+	}
+	return c
+}
+
+// foreign reports whether the base was made by another version, or for other
+// settings.
+func (x *indexer) foreign() bool {
+	snap, err := snapshot.Open(x.dir)
+	if err != nil {
+		return true
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	return string(snap.Constant(madeKey)) != madeBy() || (string(snap.Constant(hintsKey)) == "on") != x.hints
 }
 
 // upToDate reports whether the index knows the last change already.
@@ -159,7 +209,7 @@ func (x *indexer) base(ctx context.Context) error {
 		return err
 	}
 	model := l.Model()
-	b, err := x.w.NewBase(snapshot.Options{Seq: seq, Constants: model.Constants()})
+	b, err := x.w.NewBase(snapshot.Options{Seq: seq, Constants: x.constants(model)})
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,7 @@ func (s *settingsShown) text(p *page) {
 		state = "is in use"
 	}
 	p.printf("%s %s\n\n", p.bold(s.File), state)
+	p.printf("recall.hints      %v\n", s.Config.Recall.Hints)
 	p.printf("capture.sessions  %v\ncapture.findings  %v\ncapture.turns     %d\n", s.Config.Capture.Sessions, s.Config.Capture.Findings, s.Config.Capture.Turns)
 	provider := s.Config.Model.Adapter
 	if provider == "" {

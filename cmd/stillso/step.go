@@ -48,8 +48,8 @@ func (s *sweeper) tidySpool() {
 // overdueDelta is from how many memories in the delta a sweep builds a new base.
 const overdueDelta = 64
 
-// overdue reports whether the index is due for a new base: the delta is long, or
-// there are new prompts to learn the background from and it costs little.
+// overdue reports whether the index is due for a new base: the delta is long,
+// another version made it, or there are new prompts to learn the background from and it costs little.
 func (s *sweeper) overdue() bool {
 	w, err := snapshot.Lock(string(s.app.dir), lockWait)
 	if err != nil {
@@ -57,6 +57,9 @@ func (s *sweeper) overdue() bool {
 	}
 	defer w.Unlock() //nolint:errcheck // the lock ends with the process
 	if delta, err := w.Delta(); err == nil && delta.Docs >= overdueDelta {
+		return true
+	}
+	if x := s.app.indexer(s.app.opened, w); x.foreign() {
 		return true
 	}
 	base, err := w.Base()
