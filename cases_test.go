@@ -22,8 +22,21 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "as:") {
 		os.Exit(standIn(os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "stillso-bin-")
+	if err == nil {
+		err = os.Setenv(binVariable, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
+
+// binVariable names the folder of this run's binaries.
+const binVariable = "STILLSO_TEST_BIN"
 
 // sharedData returns a folder of the optional data beside the repository. Without
 // it the test is skipped; the CI must have it.
@@ -49,10 +62,7 @@ func sharedData(t *testing.T, name string) string {
 
 // buildOnce builds both binaries once for all tests of this package.
 var buildOnce = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "stillso-bin-")
-	if err != nil {
-		return "", err
-	}
+	dir := os.Getenv(binVariable)
 	for _, name := range []string{"stillso", "stillso-hook"} {
 		out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), "./cmd/"+name).CombinedOutput()
 		if err != nil {
