@@ -67,25 +67,16 @@ func Suppressed(getenv func(string) string) bool {
 	return v != "" && v != "0"
 }
 
-// Detect returns the host whose hook process has this environment, or "". Many
-// hosts set the variables of Claude Code as aliases, so that its own come last.
-func Detect(getenv func(string) string) string {
-	for _, h := range [...][2]string{
-		{"QWEN_PROJECT_DIR", "qwen"}, {"GEMINI_SESSION_ID", "gemini"}, {"COPILOT_CLI", "copilot"},
-		{"CURSOR_VERSION", "cursor"}, {"CRUSH", "crush"}, {"CLAUDECODE", "claude-code"},
-	} {
-		if getenv(h[0]) != "" {
-			return h[1]
-		}
-	}
-	return ""
-}
-
 // Hook is one entry in a host's settings that has a program called at an event.
 type Hook struct {
 	Event   string // the host's own name of it
 	Matcher string // "" for every occasion
 	Command string
 	Args    []string // nil if the command is a line for a shell
-	Timeout int      // seconds
+	Timeout int      // in the host's unit
+	// Name is what the host shows of it, where it has names.
+	Name string
+	// Flat is set where a host lists commands for an event without grouping them
+	// by matcher.
+	Flat bool
 }

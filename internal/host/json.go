@@ -342,3 +342,21 @@ func nestedEnd(b []byte, i int) int {
 	}
 	return -1
 }
+
+// Member returns the value at a path of names in an object, or nil.
+func Member(value []byte, path ...string) []byte {
+	for _, name := range path {
+		if Kind(value) != '{' {
+			return nil
+		}
+		var next []byte
+		_ = Fields(value, func(k, v []byte) bool { // of a broken object, what stands before the fault
+			if string(k) == name {
+				next = v
+			}
+			return next == nil
+		})
+		value = next
+	}
+	return value
+}

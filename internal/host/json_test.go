@@ -64,13 +64,14 @@ func FuzzJSON(f *testing.F) {
 // for Claude Code; or the guard against recursion does not hold.
 func TestEnvironment(t *testing.T) {
 	for want, env := range map[string]map[string]string{
-		"claude-code": {"CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": "/w"},
+		// started from a shell of Copilot
+		"claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1", "CLAUDE_PROJECT_DIR": "/w", "COPILOT_CLI": "1"},
 		"gemini":      {"GEMINI_SESSION_ID": "x", "CLAUDE_PROJECT_DIR": "/w"},
 		"qwen":        {"QWEN_PROJECT_DIR": "/w", "GEMINI_PROJECT_DIR": "/w"},
-		"copilot":     {"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/w", "CLAUDECODE": "1"},
+		"copilot":     {"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/w", "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "another"},
 		"":            {"CLAUDE_PROJECT_DIR": "/w"},
 	} {
-		if got := Detect(func(k string) string { return env[k] }); got != want {
+		if got := Detect(func(k string) string { return env[k] }, "s1"); got != want {
 			t.Errorf("%v: detected %q, want %q", env, got, want)
 		}
 	}

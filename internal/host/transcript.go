@@ -122,6 +122,9 @@ type Reader struct {
 	// Here is the directory that the rows so far say the session is in now, for
 	// formats that do not repeat it in every row.
 	Here string
+	// Nobody is set by a format for a session in which no human took part: that
+	// of a sub-agent, for example.
+	Nobody bool
 
 	format Format
 	emit   func(stillso.Turn) error

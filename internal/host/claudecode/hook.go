@@ -104,18 +104,5 @@ func toolFile(input []byte) (file string) {
 // units the model would see a preview and a path (measured with 2.1.332): the
 // budget of a block is far below that.
 func Context(event, text string) []byte {
-	if text == "" {
-		return nil
-	}
-	for _, e := range hookEvents[:3] {
-		if e[0] == event {
-			out := make([]byte, 0, len(text)+len(text)/16+128)
-			out = append(out, `{"hookSpecificOutput":{"hookEventName":"`...)
-			out = append(out, e[1]...)
-			out = append(out, `","additionalContext":`...)
-			out = host.AppendText(out, text)
-			return append(out, "}}"...)
-		}
-	}
-	return nil
+	return host.Nested(hookEvents[:3], event, text)
 }

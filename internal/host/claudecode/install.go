@@ -1,14 +1,9 @@
 package claudecode
 
-import (
-	"strings"
+import "stillso/internal/host"
 
-	"stillso/internal/host"
-)
-
-// Program is the base name of our hook: by it our entries are recognised in a
-// settings file, wherever the program lies.
-const Program = "stillso-hook"
+// Program is the base name of our hook.
+const Program = host.Program
 
 // fileTools are the tools before which the memories of a file may be recalled.
 const fileTools = "Read|Edit|Write|MultiEdit|NotebookEdit"
@@ -29,8 +24,8 @@ func Hooks(program, goos string) []host.Hook {
 	var list []host.Hook
 	for _, e := range hookEvents {
 		h := host.Hook{Event: e[1], Command: program, Args: []string{Name, e[0]}, Timeout: hookTimeout}
-		if goos != "windows" && !shellSafe(program) {
-			h.Command, h.Args = quoted(program)+" "+Name+" "+e[0], nil
+		if line := host.CommandLine(host.Posix, program, Name, e[0]); goos != "windows" && line[0] == '\'' {
+			h.Command, h.Args = line, nil
 		}
 		if e[0] == host.PreTool {
 			h.Matcher = fileTools
@@ -39,12 +34,3 @@ func Hooks(program, goos string) []host.Hook {
 	}
 	return list
 }
-
-// shellSafe reports whether a shell takes the path for one word as it stands.
-func shellSafe(path string) bool {
-	return !strings.ContainsFunc(path, func(r rune) bool {
-		return r < 0x80 && !strings.ContainsRune("/._-+,:@%=", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
-
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
