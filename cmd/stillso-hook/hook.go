@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"stillso"
@@ -67,19 +68,25 @@ func (h *hook) run() {
 	}
 }
 
-// prompt recalls what the prompt needs.
+// prompt recalls what the prompt needs. The last prompt's terms and the files at hand
+// sharpen that.
 func (h *hook) prompt() {
 	if h.call.Prompt == "" || h.call.Machine {
 		return
 	}
 	h.answer(func(snap *snapshot.Snapshot) answer {
+		session, skip := h.session()
 		o := recall.Recall(snap, recall.Query{
-			Prompt: h.call.Prompt, Namespaces: h.namespaces(), Host: h.hostName, Now: h.start,
-			Skip: h.skip(), Hints: string(snap.Constant(hintsKey)) == "on",
+			Prompt: h.call.Prompt, PreviousTurn: strings.Join(session.Terms, " "), Files: session.Files,
+			Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: skip,
+			Hints: string(snap.Constant(hintsKey)) == "on",
 		})
 		a := answer{receipt: o.Receipt}
-		if a.text, a.shown = inject.Block(items(o.Hits), inject.Options{}); a.text == "" {
-			a.text, a.shown = inject.Hint(items(o.Hints))
+		if a.text, a.remember.Shown = inject.Block(items(o.Hits), inject.Options{}); a.text == "" {
+			a.text, a.remember.Shown = inject.Hint(items(o.Hints))
+		}
+		if !slices.Equal(o.Receipt.Terms, session.Terms) {
+			a.remember.Terms = o.Receipt.Terms
 		}
 		return a
 	})
@@ -95,13 +102,13 @@ func (h *hook) sessionStart() {
 		h.dir.Forget(h.call.Session) //nolint:errcheck,gosec // then it is not injected again: no harm
 	}
 	h.answer(func(snap *snapshot.Snapshot) answer {
-		skip := h.skip()
+		_, skip := h.session()
 		hits := recall.Start(snap, recall.Query{Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: skip})
 		hits = slices.DeleteFunc(hits, func(x recall.Hit) bool { return skip(x.Doc.ID) })
 		var a answer
-		a.text, a.shown = inject.Block(items(hits), inject.Options{Items: startItems, Session: true})
+		a.text, a.remember.Shown = inject.Block(items(hits), inject.Options{Items: startItems, Session: true})
 		for _, x := range hits {
-			a.receipt.Hits = append(a.receipt.Hits, stillso.ReceiptHit{ID: x.Doc.ID, Shown: slices.Contains(a.shown, x.Doc.ID)})
+			a.receipt.Hits = append(a.receipt.Hits, stillso.ReceiptHit{ID: x.Doc.ID, Shown: slices.Contains(a.remember.Shown, x.Doc.ID)})
 		}
 		if a.text == "" {
 			a.receipt.Silence = "nothing to begin the session with"
@@ -126,20 +133,24 @@ func (h *hook) preTool() {
 		return
 	}
 	h.answer(func(snap *snapshot.Snapshot) answer {
+		session, skip := h.session()
 		o := recall.ForFile(snap, recall.FileQuery{
-			Path: h.call.ToolFile, Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: h.skip(),
+			Path: h.call.ToolFile, Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: skip,
 		})
 		a := answer{receipt: o.Receipt, quiet: true}
-		a.text, a.shown = inject.Block(items(o.Hits), inject.Options{})
+		a.text, a.remember.Shown = inject.Block(items(o.Hits), inject.Options{})
+		if !slices.Contains(session.Files, h.call.ToolFile) {
+			a.remember.Files = []string{h.call.ToolFile}
+		}
 		return a
 	})
 }
 
 // answer is what a recall comes to.
 type answer struct {
-	text    string
-	shown   []string
-	receipt stillso.Receipt
+	text     string
+	remember home.Session
+	receipt  stillso.Receipt
 	// quiet answers leave no receipt of their silence: they are asked at every tool call.
 	quiet bool
 }
@@ -158,14 +169,11 @@ func (h *hook) answer(ask func(*snapshot.Snapshot) answer) {
 		return
 	}
 	out := h.adapter.context(h.event, a.text)
-	if len(out) > 0 {
-		if !h.claim() {
-			return
-		}
-		h.dir.Show(h.call.Session, a.shown...) //nolint:errcheck,gosec // at worst it is shown again
-		if !h.write(out) {
-			return
-		}
+	if len(out) == 0 {
+		a.remember.Shown = nil
+		h.dir.Remember(h.call.Session, a.remember) //nolint:errcheck,gosec // at worst the next prompt is less sharp
+	} else if !h.claim(a.remember) || !h.write(out) {
+		return
 	}
 	if len(out) > 0 || !a.quiet {
 		h.receipt(a)
@@ -187,18 +195,11 @@ func (h *hook) namespaces() []stillso.Namespace {
 	return []stillso.Namespace{stillso.UserNamespace, place.Namespace}
 }
 
-// skip reports what was already shown in this session. The list is read when it is
-// first asked for: after most prompts it is not.
-func (h *hook) skip() func(string) bool {
-	var shown []string
-	var read bool
-	return func(id string) bool {
-		if !read {
-			shown, _ = h.dir.Shown(h.call.Session) //nolint:errcheck // at worst it is shown again
-			read = true
-		}
-		return slices.Contains(shown, id)
-	}
+// session reads what is remembered of this session, and returns what tells whether a
+// memory was already shown in it.
+func (h *hook) session() (home.Session, func(id string) bool) {
+	s, _ := h.dir.Session(h.call.Session) //nolint:errcheck // at worst something is shown again
+	return s, func(id string) bool { return slices.Contains(s.Shown, id) }
 }
 
 func items(hits []recall.Hit) []inject.Item {

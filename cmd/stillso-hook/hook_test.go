@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,50 @@ func TestCompaction(t *testing.T) {
 			t.Errorf("%s: before %q, start %q, after %q", source, shown, began, after)
 		}
 		w.home.Forget("s1")
+	}
+}
+
+// The prompt before sharpens what this one touches, and brings no topic of its own.
+func TestPreviousPrompt(t *testing.T) {
+	w := newWorld(t, zebra())
+	w.prompt("where is the zebrafish thing?")
+	s, err := w.home.Session("s1")
+	if err != nil || !slices.Contains(s.Terms, "zebrafish") {
+		t.Errorf("remembered terms: %v %v", s, err)
+	}
+	if got := w.prompt("ok, go on"); got != "" {
+		t.Errorf("the last topic came back: %q", got)
+	}
+	if again, _ := w.home.Session("s1"); !slices.Equal(again.Terms, s.Terms) {
+		t.Errorf("a prompt without a topic took the topic away: %v", again.Terms)
+	}
+}
+
+// A memory about a file is told before the file is read or changed, once.
+func TestFile(t *testing.T) {
+	m := zebra()
+	m.RelatedFiles = []string{"db/restore.sh"}
+	w := newWorld(t, m)
+	call := func(tool, file string) string {
+		return w.send("pre-tool", map[string]any{"tool_name": tool, "tool_input": map[string]any{"file_path": filepath.Join(w.project, file)}})
+	}
+	if got := call("Bash", "db/restore.sh"); got != "" {
+		t.Errorf("another tool: %q", got)
+	}
+	if got := call("Read", "db/other.sh"); got != "" {
+		t.Errorf("another file: %q", got)
+	}
+	if got := call("Edit", "db/restore.sh"); !strings.Contains(got, "nightly dump") {
+		t.Errorf("the file: %q", got)
+	}
+	if got := call("Write", "db/restore.sh"); got != "" {
+		t.Errorf("told twice: %q", got)
+	}
+	if got := w.prompt(topical); got != "" {
+		t.Errorf("told again for the prompt: %q", got)
+	}
+	if n := len(lines[stillso.Receipt](w, home.Receipts)); n != 2 {
+		t.Errorf("%d receipts, want those of the file and of the prompt", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stillso/internal/home"
 	"stillso/internal/host"
 	"stillso/internal/host/claudecode"
 	"stillso/internal/host/codex"
@@ -113,10 +114,11 @@ func (h *hook) recognise(data []byte) bool {
 // registration of ours, and not for a person who says it again.
 const claimTime = 10 * time.Second
 
-// claim reports whether this process is the first to answer this event: a hook can be
-// registered twice, in two settings files or by a plugin, and is then called twice at
-// the same time. Each appends its mark to the session's file; the first mark wins.
-func (h *hook) claim() bool {
+// claim remembers what is about to be shown, and reports whether this process is the
+// first to answer this event: a hook can be registered twice, in two settings files or
+// by a plugin, and is then called twice at the same time. Each appends its mark to the
+// session's file; the first mark wins.
+func (h *hook) claim(a home.Session) bool {
 	sum := uint64(14695981039346656037)
 	for _, s := range [...]string{h.event, h.call.Prompt, h.call.Source, h.call.Tool, h.call.ToolFile} {
 		for i := range len(s) {
@@ -126,11 +128,12 @@ func (h *hook) claim() bool {
 	}
 	event := "?" + strconv.FormatUint(sum, 36) + "."
 	mine := event + strconv.FormatInt(h.start.UnixMilli(), 36) + "." + strconv.Itoa(os.Getpid())
-	if h.dir.Show(h.call.Session, mine) != nil {
+	a.Shown = append([]string{mine}, a.Shown...)
+	if h.dir.Remember(h.call.Session, a) != nil {
 		return true
 	}
-	marks, _ := h.dir.Shown(h.call.Session) //nolint:errcheck // at worst it is shown again
-	for _, m := range marks {
+	known, _ := h.dir.Session(h.call.Session) //nolint:errcheck // at worst it is shown again
+	for _, m := range known.Shown {
 		rest, ok := strings.CutPrefix(m, event)
 		if !ok {
 			continue

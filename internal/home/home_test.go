@@ -161,33 +161,36 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Ids of one session must not silence another, and a compacted session starts anew.
+// What one session was shown must not silence another, and a compacted session starts
+// anew.
 func TestSession(t *testing.T) {
 	d := Dir(t.TempDir())
-	if err := errors.Join(d.Show("s1", "a", "b"), d.Show("s1", "c"), d.Show("../../x", "d"), d.Show("", "e"), d.Show("s2")); err != nil {
+	ids := func(list ...string) Session { return Session{Shown: list} }
+	if err := errors.Join(d.Remember("s1", ids("a", "b")), d.Remember("s1", ids("c", "~x", "@y", "two\nlines")),
+		d.Remember("../../x", ids("d")), d.Remember("", ids("e")), d.Remember("s2", ids())); err != nil {
 		t.Fatal(err)
 	}
 	for session, want := range map[string]string{"s1": "a b c", "../../x": "d", "": "", "s2": ""} {
-		got, err := d.Shown(session)
-		if err != nil || strings.Join(got, " ") != want {
+		got, err := d.Session(session)
+		if err != nil || strings.Join(got.Shown, " ") != want {
 			t.Errorf("%q: %v %v, want %q", session, got, err, want)
 		}
 	}
 	if err := errors.Join(d.Forget("s1"), d.Forget("s1"), d.Forget("")); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := d.Shown("s1"); len(got) != 0 {
+	if got, _ := d.Session("s1"); len(got.Shown) != 0 {
 		t.Errorf("after forgetting: %v", got)
 	}
-	long := make([]string, 2000)
-	for i := range long {
-		long[i] = fmt.Sprintf("id%04d", i)
-		if err := d.Show("long", long[i]); err != nil {
+	for i := range 2000 {
+		if err := d.Remember("long", Session{Shown: []string{fmt.Sprintf("id%04d", i)}, Terms: []string{"t", fmt.Sprint(i)}, Files: []string{fmt.Sprintf("/a b/%d", i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := d.Shown("long"); err != nil || !slices.Equal(got, long) {
-		t.Errorf("%d ids, %v", len(got), err)
+	got, err := d.Session("long")
+	if err != nil || len(got.Shown) != 2000 || got.Shown[1999] != "id1999" || strings.Join(got.Terms, " ") != "t 1999" ||
+		len(got.Files) != maxFiles || got.Files[maxFiles-1] != "/a b/1999" {
+		t.Errorf("%d ids, terms %v, files %v, %v", len(got.Shown), got.Terms, got.Files, err)
 	}
 }
 

@@ -122,7 +122,7 @@ func eachLine(r io.Reader, use func([]byte) error) error {
 	}
 }
 
-// sessionFile is where the ids injected in a session stand. The session's own id is
+// sessionFile is where a session is remembered. The session's own id is
 // data from outside, so its hash is the name.
 func (d Dir) sessionFile(session string) string {
 	h := uint64(14695981039346656037)
@@ -137,32 +137,76 @@ func (d Dir) sessionFile(session string) string {
 	return filepath.Join(d.Spool(), "sessions", string(name[:]))
 }
 
-// maxSession is how much of a session's file is read: thousands of ids.
-const maxSession = 256 << 10
+// Session is what hooks remember of a conversation.
+type Session struct {
+	// Shown are the ids of the memories that were injected.
+	Shown []string
+	// Terms are those of the last prompt that had a topic.
+	Terms []string
+	// Files are the last ones that a tool was about to read or change, latest last.
+	Files []string
+}
 
-// Shown returns what Show was given in this session since the last Forget.
-func (d Dir) Shown(session string) ([]string, error) {
+// A line of a session's file is an id, or one of these and the rest.
+const (
+	termsMark = "~" // terms, separated by spaces
+	fileMark  = "@" // a path
+)
+
+const (
+	// maxSession is how much of a session's file is read: thousands of ids.
+	maxSession = 256 << 10
+	// maxFiles is how many files a session remembers.
+	maxFiles = 8
+)
+
+// Session reads what was remembered of a session since the last Forget.
+func (d Dir) Session(session string) (Session, error) {
+	var s Session
 	if session == "" {
-		return nil, nil
+		return s, nil
 	}
 	data, err := readFile(d.sessionFile(session), maxSession)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return s, nil
 	}
-	return strings.Fields(string(data)), err
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if rest, ok := strings.CutPrefix(line, termsMark); ok {
+			s.Terms = strings.Fields(rest)
+		} else if rest, ok := strings.CutPrefix(line, fileMark); ok {
+			s.Files = append(s.Files, rest)
+		} else if line != "" {
+			s.Shown = append(s.Shown, line)
+		}
+	}
+	s.Files = s.Files[max(0, len(s.Files)-maxFiles):]
+	return s, err
 }
 
-// Show remembers names, ids of memories as a rule, as injected in this session. Names
-// must not hold white space. Nothing is remembered of a session without an id.
-func (d Dir) Show(session string, names ...string) error {
-	if session == "" || len(names) == 0 {
+// Remember adds to what is remembered of a session, with one write. What holds a line
+// end, and nothing at all of a session without an id, is not remembered.
+func (d Dir) Remember(session string, s Session) error {
+	var b strings.Builder
+	add := func(mark, text string) {
+		if text != "" && strings.IndexByte(text, '\n') < 0 && b.Len()+len(text)+2 <= MaxLine {
+			b.WriteString(mark)
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	for _, id := range s.Shown {
+		if !strings.HasPrefix(id, termsMark) && !strings.HasPrefix(id, fileMark) {
+			add("", id)
+		}
+	}
+	add(termsMark, strings.Join(s.Terms, " "))
+	for _, f := range s.Files {
+		add(fileMark, f)
+	}
+	if session == "" || b.Len() == 0 {
 		return nil
 	}
-	line := strings.Join(names, "\n") + "\n"
-	if len(line) > MaxLine {
-		return errLine
-	}
-	return d.append(d.sessionFile(session), []byte(line))
+	return d.append(d.sessionFile(session), []byte(b.String()))
 }
 
 // Forget starts a session anew: its context was compacted or cleared.
