@@ -184,7 +184,7 @@ func selectedPath(err error) string {
 func report(std streams, asJSON bool, err error) int {
 	code := exitCode(err)
 	text := err.Error()
-	if hint := advice(err); hint != "" && !strings.Contains(text, "; run ") {
+	if hint := advice(err); hint != "" && !strings.Contains(text, "stillso ") {
 		text += "; " + hint
 	}
 	if asJSON {

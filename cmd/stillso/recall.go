@@ -95,10 +95,13 @@ func (c *recallCmd) ask(a *app, prompt string) (*recalled, error) {
 	begin := a.std.clock()
 	o := recall.Recall(snap, recall.Query{
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
-		Now: a.now(), Limit: c.Limit, Explain: true,
+		Now: a.now(), Limit: c.Limit, Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
 	})
 	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)
+	if r.Block == "" {
+		r.Hint, _ = inject.Hint(items(o.Hints))
+	}
 	r.Micros = a.std.clock().Sub(begin).Microseconds()
 	for _, t := range o.Asked {
 		r.Asked = append(r.Asked, asked{Term: t.Term, Weight: t.Weight, Info: t.Info, Memories: snap.Frequency(t.Term)})
@@ -137,16 +140,21 @@ func weigh(h recall.Hit) weighed {
 	}
 }
 
-// block returns the text that would be injected, and the ids in it.
-func block(hits []recall.Hit) (string, []string) {
-	items := make([]inject.Item, len(hits))
+// items are hits as they are shown.
+func items(hits []recall.Hit) []inject.Item {
+	list := make([]inject.Item, len(hits))
 	for i, h := range hits {
-		items[i] = inject.Item{
+		list[i] = inject.Item{
 			ID: h.Doc.ID, Type: h.Doc.Type, Label: h.Doc.Label, Content: h.Doc.Content, Name: h.Doc.Name,
 			Date: time.Unix(h.Doc.Updated, 0).UTC().Format("2006-01-02"),
 		}
 	}
-	text, ids := inject.Block(items, inject.Options{})
+	return list
+}
+
+// block returns the text that would be injected, and the ids in it.
+func block(hits []recall.Hit) (string, []string) {
+	text, ids := inject.Block(items(hits), inject.Options{})
 	if ids == nil {
 		ids = []string{}
 	}
@@ -154,6 +162,9 @@ func block(hits []recall.Hit) (string, []string) {
 }
 
 func (r *recalled) text(p *page) {
+	if r.Hint != "" {
+		p.printf("%s\n", r.Hint)
+	}
 	if r.Block == "" {
 		p.printf("silence: %s  %s\n", r.Silence, p.faint(fmt.Sprintf("%.1f ms", float64(r.Micros)/1000)))
 	} else {
