@@ -155,43 +155,27 @@ func (c *checker) index(ctx context.Context) error {
 
 // words compares the terms of the full-text indexes with those of the texts:
 // damage can leave an index that is well-formed and wrong.
-func (c *checker) words(ctx context.Context) (err error) {
-	// Only a connection of its own may make the temporary tables that show the
-	// terms; it reads all of it as of one moment, and nobody has to wait.
-	db, err := c.s.pool(1, "deferred", "NORMAL")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, table := range []string{"memories_fts", "turns_fts"} {
-		query := fmt.Sprintf("CREATE VIRTUAL TABLE temp.words_of_%s USING fts5vocab(main, %s, row)", table, table)
-		if _, err := db.ExecContext(ctx, query); err != nil {
-			return explain(err)
-		}
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return explain(err)
-	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written
-	t := newTxn(tx)
+func (c *checker) words(ctx context.Context) error {
 	for _, x := range []struct {
 		table string
 		each  func(context.Context, *txn, func(lines ...string)) error
 	}{
-		{"memories_fts", memoryLines},
-		{"turns_fts", turnLines},
+		{"memories_words", memoryLines},
+		{"turns_words", turnLines},
 	} {
-		want := vocabulary{}
-		if err := x.each(ctx, t, want.add); err != nil {
-			return explain(err)
-		}
-		wrong, err := want.compare(ctx, t, "temp.words_of_"+x.table)
+		err := c.s.view(ctx, func(tx *txn) error {
+			want := vocabulary{}
+			if err := x.each(ctx, tx, want.add); err != nil {
+				return err
+			}
+			wrong, err := want.compare(ctx, tx, x.table)
+			if err == nil && wrong > 0 {
+				c.add("%d terms of %s do not fit the texts", wrong, x.table)
+			}
+			return err
+		})
 		if err != nil {
-			return explain(err)
-		}
-		if wrong > 0 {
-			c.add("%d terms of %s do not fit the texts", wrong, x.table)
+			return err
 		}
 	}
 	return nil

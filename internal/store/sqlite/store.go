@@ -45,15 +45,11 @@ type Options struct {
 type Store struct {
 	dir      string
 	readOnly bool
-	// file is the database that is connected to: that in dir, or a copy of it.
-	// It is immutable if nobody can write it.
-	file      string
-	immutable bool
-	busy      time.Duration
-	instance  string
-	genesis   [hashSize]byte
-	opened    os.FileInfo // of store.db, to notice that repair has replaced it
-	steps     []migration
+	busy     time.Duration
+	instance string
+	genesis  [hashSize]byte
+	opened   os.FileInfo // of store.db, to notice that repair has replaced it
+	steps    []migration
 
 	read  *sql.DB // several connections, for queries only
 	write *sql.DB // one connection, synchronous=FULL, BEGIN IMMEDIATE
@@ -126,34 +122,37 @@ const (
 // connect prepares the pools on the database file at path; connections are made
 // when they are first used. An immutable database is one that nobody can write.
 func (s *Store) connect(path string, immutable bool) (err error) {
-	s.file, s.immutable = path, immutable
-	if s.read, err = s.pool(4, "deferred", "NORMAL", "query_only(1)"); err != nil || s.readOnly {
+	if s.read, err = s.pool(path, 4, "deferred", "NORMAL", immutable); err != nil || s.readOnly {
 		return err
 	}
-	if s.write, err = s.pool(1, "immediate", "FULL"); err != nil {
+	if s.write, err = s.pool(path, 1, "immediate", "FULL", false); err != nil {
 		return err
 	}
-	s.light, err = s.pool(1, "immediate", "NORMAL")
+	s.light, err = s.pool(path, 1, "immediate", "NORMAL", false)
 	return err
 }
 
 // pool makes a pool of so many connections to the database. lock says whether
-// a transaction takes the write lock when it begins: immediate or deferred.
-func (s *Store) pool(conns int, lock, synchronous string, pragmas ...string) (*sql.DB, error) {
+// a transaction takes the write lock when it begins: immediate or, for a pool
+// that only reads, deferred.
+func (s *Store) pool(path string, conns int, lock, synchronous string, immutable bool) (*sql.DB, error) {
 	q := url.Values{"mode": {"rw"}, "_txlock": {lock}, "_dqs": {"0"}}
 	if s.readOnly {
 		q.Set("mode", "ro")
 	}
-	if s.immutable {
+	if immutable {
 		q.Set("immutable", "1")
 	}
 	// busy_timeout comes first, so that the other settings wait as well.
-	q["_pragma"] = append([]string{
+	q["_pragma"] = []string{
 		fmt.Sprintf("busy_timeout(%d)", s.busy.Milliseconds()),
 		"secure_delete(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)",
 		"mmap_size(0)", "temp_store(2)", "cache_size(-16384)", "synchronous(" + synchronous + ")",
-	}, pragmas...)
-	name := filepath.ToSlash(s.file)
+	}
+	if lock == "deferred" {
+		q.Add("_pragma", "query_only(1)")
+	}
+	name := filepath.ToSlash(path)
 	if name[0] != '/' {
 		name = "/" + name // a drive letter
 	}

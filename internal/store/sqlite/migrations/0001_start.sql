@@ -34,6 +34,9 @@ CREATE VIRTUAL TABLE memories_fts USING fts5 (
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
 
+-- The terms of the index with the number of rows that have them; holds nothing.
+CREATE VIRTUAL TABLE memories_words USING fts5vocab (memories_fts, row);
+
 CREATE TABLE journal (
   seq      INTEGER PRIMARY KEY,
   id       TEXT NOT NULL UNIQUE,
@@ -92,6 +95,8 @@ CREATE VIRTUAL TABLE turns_fts USING fts5 (
   content = '', contentless_delete = 1, detail = full,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
+
+CREATE VIRTUAL TABLE turns_words USING fts5vocab (turns_fts, row);
 
 CREATE TABLE queue (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
