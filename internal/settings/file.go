@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Plan is a change of one settings file that has been worked out, and that Apply
@@ -85,6 +86,13 @@ func PlanInstall(path, own string, hooks []Hook, keep string) (*Plan, error) {
 
 // PlanRemoval works out how the file at path looks without our hooks.
 func PlanRemoval(path, own, keep string) (*Plan, error) {
+	return planBack(path, keep, func(text []byte, created []string) ([]byte, error) { return Remove(text, own, created) })
+}
+
+// planBack works out how a file looks without what an install put into it: as
+// it was before where nobody touched it since, else by cutting. created is nil
+// if nothing was written down.
+func planBack(path, keep string, cut func(text []byte, created []string) ([]byte, error)) (*Plan, error) {
 	p, err := open(path, keep)
 	if err != nil {
 		return nil, err
@@ -114,7 +122,7 @@ func PlanRemoval(path, own, keep string) (*Plan, error) {
 	if rec != nil {
 		created = append([]string{}, rec.Created...)
 	}
-	if p.New, err = Remove(p.Old, own, created); err != nil {
+	if p.New, err = cut(p.Old, created); err != nil {
 		return nil, p.explain(err)
 	}
 	if rec != nil && !rec.Existed && isEmpty(p.New) {
@@ -213,8 +221,15 @@ func open(path, keep string) (*Plan, error) {
 	return p, nil
 }
 
-// isEmpty reports whether settings say nothing at all.
-func isEmpty(text []byte) bool { return string(bytes.TrimSpace(text)) == "{}" }
+// isEmpty reports whether settings say nothing at all, but for the version of
+// their form.
+func isEmpty(text []byte) bool {
+	switch strings.Join(strings.Fields(string(text)), "") {
+	case "", "{}", `{"version":1}`, `{"version":1,"hooks":{}}`:
+		return true
+	}
+	return false
+}
 
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)

@@ -10,14 +10,17 @@ import (
 )
 
 // Hook is one entry that registers a command for an event of the host, in the
-// form that Claude Code, Codex and Qwen share:
-// hooks.EVENT[] = {matcher, hooks[] = {type, command, args, timeout}}.
+// form that Claude Code, Codex, Gemini and Qwen share,
+// hooks.EVENT[] = {matcher, hooks[] = {type, name, command, args, timeout}},
+// or flat, as Cursor has it: hooks.EVENT[] = {command, timeout}.
 type Hook struct {
 	Event   string
 	Matcher string // "" for every occasion
 	Command string
 	Args    []string // nil if the command is a line for a shell
-	Timeout int      // seconds
+	Timeout int      // in the host's unit
+	Name    string   // "" for hosts without names
+	Flat    bool
 }
 
 // Install returns the text with exactly these hooks of ours registered. Ours is
@@ -34,7 +37,11 @@ func Install(text []byte, own string, hooks []Hook) (out []byte, created []strin
 		if len(bytes.TrimPrefix(out, []byte("\ufeff"))) > 0 { // comments
 			out = append(bytes.Clone(out), '\n')
 		}
-		out = append(bytes.Clone(out), "{}\n"...)
+		doc := "{}\n"
+		if len(hooks) > 0 && hooks[0].Flat {
+			doc = "{\n  \"version\": 1\n}\n" // the host asks for it
+		}
+		out = append(bytes.Clone(out), doc...)
 	}
 	for _, event := range events(out, own) {
 		wanted := slices.DeleteFunc(slices.Clone(hooks), func(h Hook) bool { return h.Event != event })
@@ -150,6 +157,12 @@ func each(text []byte, root *node, own string, yield func(event string, group, h
 		for _, group := range event.value.items {
 			list := group.value.member("hooks")
 			if list == nil || list.value.kind != '[' {
+				if h, ours := readHandler(text, group.value, own); ours { // a flat one
+					h.Flat = true
+					if !yield(event.key, group.value, group.value, h) {
+						return
+					}
+				}
 				continue
 			}
 			for _, handler := range list.value.items {
@@ -175,6 +188,9 @@ func readHandler(text []byte, n *node, own string) (h Hook, ours bool) {
 	}
 	if t := n.member("timeout"); t != nil {
 		h.Timeout, _ = strconv.Atoi(string(text[t.value.start:t.value.end])) // 0 for an odd one: it is brought up to date
+	}
+	if name := n.member("name"); name != nil {
+		h.Name = str(text, name.value)
 	}
 	return h, Program(h.Command) == own
 }
@@ -266,11 +282,11 @@ func bringUpToDate(text []byte, own, event string, wanted []Hook) ([]byte, error
 		}
 		return true
 	})
-	if len(found) != 1 || len(wanted) != 1 || found[0].hook.Matcher != wanted[0].Matcher {
+	if len(found) != 1 || len(wanted) != 1 || found[0].hook.Matcher != wanted[0].Matcher || found[0].hook.Flat != wanted[0].Flat {
 		return cutHandlers(text, own, event)
 	}
 	have, want := found[0], wanted[0]
-	if have.hook.Command == want.Command && slices.Equal(have.hook.Args, want.Args) && have.hook.Timeout == want.Timeout {
+	if have.hook.Command == want.Command && slices.Equal(have.hook.Args, want.Args) && have.hook.Timeout == want.Timeout && have.hook.Name == want.Name {
 		return text, nil
 	}
 	s := styleOf(text, root)
@@ -292,9 +308,8 @@ func cutHandlers(text []byte, own, event string) ([]byte, error) {
 			if e != event {
 				return true
 			}
-			handlers := g.member("hooks").value
-			if len(handlers.items) > 1 {
-				next = cut(text, handlers, slices.IndexFunc(handlers.items, func(it item) bool { return it.value == h }))
+			if handlers := g.member("hooks"); g != h && len(handlers.value.items) > 1 {
+				next = cut(text, handlers.value, slices.IndexFunc(handlers.value.items, func(it item) bool { return it.value == h }))
 				return false
 			}
 			for _, ev := range root.member("hooks").value.items {
@@ -360,6 +375,9 @@ func register(text []byte, h Hook) (out []byte, created []string, err error) {
 }
 
 func renderGroup(h Hook, s style, indent string, lines bool) string {
+	if h.Flat {
+		return renderHandler(h, s, indent, lines)
+	}
 	in := indent + s.unit
 	var members []string
 	if h.Matcher != "" {
@@ -373,7 +391,14 @@ func renderGroup(h Hook, s style, indent string, lines bool) string {
 }
 
 func renderHandler(h Hook, s style, indent string, lines bool) string {
-	members := []string{quote("type") + s.colon + quote("command"), quote("command") + s.colon + quote(h.Command)}
+	var members []string
+	if !h.Flat {
+		members = append(members, quote("type")+s.colon+quote("command"))
+	}
+	if h.Name != "" {
+		members = append(members, quote("name")+s.colon+quote(h.Name))
+	}
+	members = append(members, quote("command")+s.colon+quote(h.Command))
 	if h.Args != nil {
 		args := make([]string, len(h.Args))
 		for i, a := range h.Args {
