@@ -146,8 +146,11 @@ func parse(args []string, std streams) (cmd command, g *grammar, code int, done 
 			code, done = h.code, true
 		}
 	}()
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	kctx, err := k.Parse(args)
 	if err != nil {

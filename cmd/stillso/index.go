@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"stillso"
 	"stillso/internal/recall"
@@ -230,7 +232,43 @@ func (x *indexer) base(ctx context.Context) error {
 // get this far: what an older version stored is taken out here.
 func (x *indexer) add(b *snapshot.Builder, model *recall.Model, m *stillso.Memory) error {
 	redactMemory(m)
-	return b.Add(model.Index(m))
+	doc, postings := model.Index(m)
+	doc.Content = shownText(m)
+	return b.Add(doc, postings)
+}
+
+// The limits of what is shown of a note that has a body.
+const (
+	shownSentences = 3
+	shownBytes     = 450
+)
+
+// shownText is what a hit shows of a memory: its content, and where that is only
+// the first sentence of the body, as in the notes of Claude Code, the next ones
+// too, for they hold the why.
+func shownText(m *stillso.Memory) string {
+	body, content := oneLine(m.Body), strings.TrimRight(oneLine(m.Content), ".。")
+	if content == "" || !strings.HasPrefix(body, content) {
+		return m.Content
+	}
+	end, n := 0, 0
+	for i, r := range body {
+		if i > shownBytes {
+			break
+		}
+		next := i + utf8.RuneLen(r)
+		wide := strings.ContainsRune("。！？", r)
+		if wide || strings.ContainsRune(".!?", r) && (next == len(body) || body[next] == ' ') {
+			end = next
+			if n++; n == shownSentences {
+				break
+			}
+		}
+	}
+	if end < len(content) {
+		return m.Content
+	}
+	return body[:end]
 }
 
 // indexed reports whether a memory can be recalled at all.

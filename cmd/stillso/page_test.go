@@ -106,6 +106,24 @@ func TestWrapKeepsText(t *testing.T) {
 	}
 }
 
+// A hit must show the why behind the first sentence, and never cut a sentence.
+func TestShownText(t *testing.T) {
+	long := strings.Repeat("word ", 100)
+	for _, tt := range []struct{ name, content, body, want string }{
+		{"no body", "Use pnpm.", "", "Use pnpm."},
+		{"the why follows", "Locks are advisory", "Locks are advisory. Redis expired twice.\n\nSee ops.", "Locks are advisory. Redis expired twice. See ops."},
+		{"three sentences", "A", "A. B. C. D.", "A. B. C."},
+		{"chinese", "只加列，不改列", "只加列，不改列。旧版本还在线。先停对账。再删。", "只加列，不改列。旧版本还在线。先停对账。"},
+		{"another text", "A summary", "## Heading\nText.", "A summary"},
+		{"no end in reach", "Alpha", "Alpha " + long + ".", "Alpha"},
+		{"port", "Port 5433", "Port 5433 in v1.2.3 only. Yes.", "Port 5433 in v1.2.3 only. Yes."},
+	} {
+		if got := shownText(&stillso.Memory{Content: tt.content, Body: tt.body}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // Scripts rest on the exit codes of the help text.
 func TestExitCodes(t *testing.T) {
 	for _, tt := range []struct {
