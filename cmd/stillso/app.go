@@ -25,6 +25,8 @@ type app struct {
 	dir    home.Dir
 	opened store
 	places map[string]stillso.Place
+	// settings are those of config.toml, once they were read.
+	settings *config
 }
 
 // store is what the commands need of the store.

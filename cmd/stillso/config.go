@@ -95,12 +95,19 @@ func configError(path string, err error) error {
 	return usagef("cannot read %s: %w; correct it, or move the file away for the defaults", path, err)
 }
 
-// config returns the settings, and warns once about keys that it does not know.
+// config returns the settings, read once, and warns of keys that it does not know.
 func (a *app) config() (config, error) {
+	if a.settings != nil {
+		return *a.settings, nil
+	}
 	path := a.dir.Config()
 	c, unknown, err := readConfig(path)
+	if err != nil {
+		return c, err
+	}
 	if len(unknown) > 0 {
 		a.warn("%s: unknown %s ignored; `stillso settings --help` lists the keys", path, strings.Join(unknown, ", "))
 	}
-	return c, err
+	a.settings = &c
+	return c, nil
 }

@@ -87,6 +87,9 @@ func (a *app) lockSweep(ctx context.Context, wait bool) (func(), error) {
 	l := flock.New(a.dir.SweepLock(), flock.SetPermissions(0o600))
 	got, err := l.TryLock()
 	if err == nil && !got && wait {
+		p := newProgress(a)
+		p.show("waiting for the sweep that is running")
+		defer p.clear()
 		got, err = l.TryLockContext(ctx, 50*time.Millisecond)
 	}
 	if err != nil {
