@@ -54,6 +54,11 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 		}
 		return 1
 	})
+	if p, ok := st.(prefetcher); ok {
+		for _, m := range order[:min(len(order), 2*f.MaxTerms)] {
+			p.Prefetch(all[m.place].Term)
+		}
+	}
 	best := make([]most, 0, f.MaxTerms+1)
 	for _, m := range order {
 		if len(best) == f.MaxTerms && !before(m, best[len(best)-1]) {
@@ -78,6 +83,9 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 	}
 	return asked
 }
+
+// prefetcher is an index that may still be on disk.
+type prefetcher interface{ Prefetch(term string) }
 
 // info is how much a term of this background probability tells.
 func (f *Formula) info(a Asked, pb float64) float64 {

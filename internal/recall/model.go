@@ -205,6 +205,7 @@ type snapshotStats struct {
 
 func (s snapshotStats) Docs() int                 { return s.docs }
 func (s snapshotStats) Frequency(term string) int { return s.snap.Frequency(term) }
+func (s snapshotStats) Prefetch(term string)      { s.snap.Prefetch(term) }
 
 // ModelOf returns the model that a snapshot was built with.
 func ModelOf(snap *snapshot.Snapshot) *Model {

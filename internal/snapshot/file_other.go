@@ -15,6 +15,7 @@ import (
 type file struct {
 	size   int64
 	memory []byte
+	cold   bool // never: it was read
 }
 
 func openFile(path string) (*file, error) {

@@ -23,6 +23,9 @@ type file struct {
 	mapped []byte
 	// memory is set if the whole content is in memory anyway.
 	memory []byte
+	// cold is set if the system has to read the file from disk: then what will be read
+	// is named beforehand, so that the disk does it all at once.
+	cold bool
 }
 
 // openFile opens a file to read; a symbolic link in its place is refused.

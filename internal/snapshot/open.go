@@ -106,6 +106,16 @@ func (s *Snapshot) Frequency(term string) int {
 	return n
 }
 
+// Prefetch says that a term will be looked up. It does nothing if the index is in
+// memory; else the disk can read the places of all terms at once.
+func (s *Snapshot) Prefetch(term string) {
+	for _, seg := range []*segment{s.base, s.delta} {
+		if seg != nil && seg.file.cold && seg.h.buckets > 0 {
+			seg.soon(seg.h.dict, uint64(bucketOf(hash(term), seg.h.buckets))*bucketSize, bucketSize)
+		}
+	}
+}
+
 // Head returns what ranking needs of a document.
 func (s *Snapshot) Head(r Ref) Head {
 	seg, doc := s.at(r)

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -29,11 +30,20 @@ func (v View) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidat
 	// the other way round.
 	const spare = 4
 	found := v.search(query, k+spare, nil).sorted()
+	for _, c := range found {
+		seg, doc := v.snap.at(c.Ref)
+		seg.soon(seg.h.table, uint64(doc/docGroup)*docStride, docStride)
+	}
 	all := len(found) < k+spare
 	kept := found[:0]
 	for _, c := range found {
 		if len(kept) == k {
 			return kept
+		}
+		if seg, doc := v.snap.at(c.Ref); seg.file.cold {
+			if e := seg.entryOf(doc); e != nil {
+				seg.soon(seg.h.records, binary.LittleEndian.Uint64(e)&maxRecord, 512)
+			}
 		}
 		if accept(c.Ref) {
 			kept = append(kept, c)
@@ -118,6 +128,13 @@ type queryList struct {
 
 func (s *scan) open(query []QueryTerm) {
 	s.lists = make([]*queryList, 0, len(query))
+	if s.seg.file.cold {
+		for _, q := range query {
+			if p := s.seg.lookup(q.Term); p.docs > 0 {
+				s.seg.soon(s.seg.h.lists, p.off, 64+uint64(len(q.Term))+uint64(p.docs)*3)
+			}
+		}
+	}
 	for i, q := range query {
 		w := quantise(q.Weight)
 		if w == 0 {

@@ -65,8 +65,10 @@ const firstRead = 4096
 func parse(f *file) (*segment, error) {
 	s := &segment{file: f}
 	first := s.room(int(min(f.size, firstRead)))
-	if err := f.readAt(first, 0); err != nil {
-		return nil, damaged("cannot be read")
+	if f.memory != nil || !f.readNow(first) {
+		if err := f.readAt(first, 0); err != nil {
+			return nil, damaged("cannot be read")
+		}
 	}
 	var err error
 	if s.h, err = decodeHeader(first, f.size); err != nil {
@@ -102,6 +104,13 @@ func (s *segment) read(p section, off, n uint64, buf []byte) (b []byte, ok bool)
 		return nil, false
 	}
 	return buf[:n], true
+}
+
+// soon says that n bytes at off of a part of the file will be read.
+func (s *segment) soon(p section, off, n uint64) {
+	if s.file.cold && off < p.size {
+		s.file.soon(p.off+off, min(n, p.size-off))
+	}
 }
 
 // room returns n bytes; small pieces share one allocation.
@@ -243,7 +252,7 @@ func (s *segment) record(doc uint32) (r reader, ok bool) {
 	if e == nil {
 		return r, false
 	}
-	off := binary.LittleEndian.Uint64(e) & (1<<48 - 1)
+	off := binary.LittleEndian.Uint64(e) & maxRecord
 	// Most records are short: one reading gets the head and all of it.
 	guess := min(uint64(512), s.h.records.size-min(off, s.h.records.size))
 	raw, ok := s.read(s.h.records, off, guess, nil)
@@ -265,8 +274,10 @@ func (s *segment) record(doc uint32) (r reader, ok bool) {
 	return reader{b: raw}, true
 }
 
-// recordHead is checksum and length.
-const recordHead = 8
+const (
+	recordHead = 8         // checksum and length
+	maxRecord  = 1<<48 - 1 // of the place of a record, in a table entry
+)
 
 func (s *segment) id(doc uint32) string {
 	if r, ok := s.record(doc); ok {

@@ -1,0 +1,3 @@
+package snapshot
+
+const sysPreadv2 = 327
