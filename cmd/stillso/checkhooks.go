@@ -71,13 +71,13 @@ func (d *checkup) hooks(context.Context) {
 // hookTrouble says what is wrong with the program that is registered, or "".
 func hookTrouble(command string) string {
 	program := command
-	if _, err := os.Stat(program); err != nil { // a line for a shell
+	if _, err := os.Stat(program); err != nil { // #nosec G703 -- only looked at; else it is a line for a shell
 		program = strings.Trim(strings.Fields(command + " ")[0], "'\"")
 		if at := strings.Index(command, claudecode.Program); at >= 0 {
 			program = strings.Trim(command[:at]+hookName(), "'\" ")
 		}
 	}
-	info, err := os.Stat(program)
+	info, err := os.Stat(program) // #nosec G703 -- only looked at
 	if err != nil {
 		return fmt.Sprintf("the registered program is gone: %s", program)
 	}

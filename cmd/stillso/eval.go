@@ -132,7 +132,7 @@ func (a *app) ownSet(ctx context.Context, queries string) (eval.RecallSet, error
 	if err != nil {
 		return s, usagef("cannot measure: %w; check the path", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for n := 1; lines.Scan(); n++ {

@@ -109,7 +109,7 @@ func (c *importCmd) aliases(ctx context.Context, a *app, path string, known map[
 	if err != nil {
 		return nil, usagef("nothing was imported: cannot read %s: %w; check the path", path, err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	list, problems, err := files.ReadAliases(f, path)
 	if err != nil {
 		return nil, usagef("nothing was imported: %w", err)

@@ -189,8 +189,10 @@ func weighedRows(list []weighed) [][]string {
 		if why == "" {
 			why = "shown"
 		}
-		rows[i] = []string{w.ID, fmt.Sprintf("%.2f", w.Strength), fmt.Sprintf("%.2f", w.Threshold),
-			fmt.Sprintf("%.0f %%", 100*w.Coverage), why, w.Content}
+		rows[i] = []string{
+			w.ID, fmt.Sprintf("%.2f", w.Strength), fmt.Sprintf("%.2f", w.Threshold),
+			fmt.Sprintf("%.0f %%", 100*w.Coverage), why, w.Content,
+		}
 	}
 	return rows
 }

@@ -98,7 +98,7 @@ func (a *app) lockSweep(ctx context.Context, wait bool) (func(), error) {
 	if !got {
 		return nil, nil
 	}
-	return func() { l.Unlock() }, nil //nolint:errcheck // the lock ends with the process
+	return func() { l.Unlock() }, nil //nolint:errcheck,gosec // the lock ends with the process
 }
 
 // sweeper is one sweep at work. A step that fails is noted and does not keep the

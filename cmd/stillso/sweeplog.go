@@ -74,7 +74,7 @@ func readLastSweep(path string) (*lastSweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	const tail = 64 << 10
 	if st, err := f.Stat(); err == nil && st.Size() > tail {
 		if _, err := f.Seek(-tail, io.SeekEnd); err != nil {

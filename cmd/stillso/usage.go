@@ -122,8 +122,10 @@ func (u *used) text(p *page) {
 			if r.CostUSD > 0 {
 				cost = fmt.Sprintf("%.3f", r.CostUSD)
 			}
-			rows[i] = []string{r.Purpose, fmt.Sprint(r.Calls), fmt.Sprint(r.Failed), fmt.Sprint(r.In), fmt.Sprint(r.Out),
-				fmt.Sprintf("%.1f", float64(r.Millis)/1000/float64(r.Calls)), cost, r.Model}
+			rows[i] = []string{
+				r.Purpose, fmt.Sprint(r.Calls), fmt.Sprint(r.Failed), fmt.Sprint(r.In), fmt.Sprint(r.Out),
+				fmt.Sprintf("%.1f", float64(r.Millis)/1000/float64(r.Calls)), cost, r.Model,
+			}
 		}
 		p.table([]string{"purpose", "calls", "failed", "tokens in", "out", "s/call", "USD", "model"}, rows)
 	}
