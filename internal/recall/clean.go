@@ -198,7 +198,7 @@ func cleanWord(b *strings.Builder, w string) {
 			return
 		}
 	}
-	if fileReference(w) {
+	if fileReference(w) || screenshot(w) {
 		return
 	}
 	w = dropHome(w)
@@ -215,9 +215,12 @@ func cleanWord(b *strings.Builder, w string) {
 	b.WriteString(w)
 }
 
-// urlWords writes the words of a URL's path, not those of the host.
+// urlWords writes the words of a URL's path, not those of the host or the query.
 func urlWords(b *strings.Builder, u string) {
 	_, path, _ := strings.Cut(u, "/")
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
 	for _, p := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?#=&.", r) }) {
 		if len(p) < 3 || len(p) > 30 {
 			continue
@@ -271,4 +274,19 @@ func dropHome(w string) string {
 func fileReference(w string) bool {
 	w = strings.TrimLeft(w, "\\(\"'`")
 	return len(w) > 1 && w[0] == '@' && strings.ContainsAny(w[1:], "./")
+}
+
+// screenshot reports whether a word is the path of a picture: the user shows it,
+// and its name is a machine's.
+func screenshot(w string) bool {
+	w = strings.ToLower(strings.Trim(w, ".,;:!?)(\"'`"))
+	if !strings.ContainsAny(w, "/\\") {
+		return false
+	}
+	for _, ext := range [...]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp"} {
+		if strings.HasSuffix(w, ext) {
+			return true
+		}
+	}
+	return false
 }

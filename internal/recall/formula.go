@@ -49,7 +49,8 @@ type Formula struct {
 	Count, CountUnit float64
 	// Hub is how fast strength falls with what any text of developers would score
 	// on a memory (Generality): wordy memories of common words match everything.
-	Hub float64
+	// Place is the same for the order of hits.
+	Hub, Place float64
 	// BaseAliased and BasePlain are the thresholds for memories with and without
 	// aliases in a store of up to StoreSize memories. They grow by the share Growth
 	// for each factor e beyond: the best of many is strong by chance.
@@ -75,7 +76,7 @@ func Default() Formula {
 		Lambda: 3, Store: .02, Floor: 1e-4,
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
-		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35,
+		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
 		BaseAliased: 3.9, BasePlain: 3.1, StoreSize: 50, Growth: .2,
 		Before: .25, Touched: 1, File: 1.2, Hint: .7,
 		Second: .6, Further: .85,

@@ -20,6 +20,9 @@ func factor(h snapshot.Head, now time.Time) float64 {
 	if h.Priority == 0 {
 		f = 1
 	}
+	if h.Type.Standing() {
+		f *= standingFactor
+	}
 	if h.Origin == stillso.FromInferred {
 		f *= .9
 	}
@@ -33,6 +36,10 @@ func factor(h snapshot.Head, now time.Time) float64 {
 	}
 	return f
 }
+
+// standingFactor puts a rule before a mere mention of its words: missing a rule
+// costs more than missing a fact.
+const standingFactor = 1.05
 
 // maxDecay is what the oldest memory loses.
 const maxDecay = .15

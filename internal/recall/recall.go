@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -43,7 +44,7 @@ type Hit struct {
 	Strength, Threshold float64
 	// Evidence is the likelihood ratio in nats, Coverage the share of the
 	// prompt's information that the memory covers, Factor what priority, age,
-	// origin and state make of it.
+	// origin, state and generality make of its place among the others.
 	Evidence, Coverage, Factor float64
 	// Matched are the terms of the prompt that the memory has.
 	Matched []string
@@ -133,14 +134,15 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 				c.L *= f.File
 			}
 		}
-		w = append(w, ranked{c, head, c.L * factor(head, r.q.Now)})
+		x := ranked{Candidate: c, head: head, factor: factor(head, r.q.Now) * math.Exp(-f.Place*(generality(head.Numbers)-1))}
+		w = append(w, x)
 	}
-	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.L*b.factor, a.L*a.factor) })
 	if !r.q.Explain {
 		w = w[:min(len(w), receiptHits)]
 	}
 	for _, x := range w {
-		h := Hit{Doc: r.snap.Doc(x.Ref), Evidence: x.L, Factor: factor(x.head, r.q.Now)}
+		h := Hit{Doc: r.snap.Doc(x.Ref), Evidence: x.L, Factor: x.factor}
 		h.Strength, h.Coverage = f.Strength(r.out.Asked, x.Candidate, generality(x.head.Numbers))
 		if x.head.State == stillso.Superseded {
 			h.Strength *= supersededFactor
@@ -158,8 +160,8 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 // ranked is a candidate with its place in the order.
 type ranked struct {
 	snapshot.Candidate
-	head  snapshot.Head
-	score float64
+	head   snapshot.Head
+	factor float64
 }
 
 // receiptHits is how many of the best a receipt names.
