@@ -45,6 +45,7 @@ type tried struct {
 	Notes    int           `json:"notes"`
 	Folders  int           `json:"folders"`
 	Files    []triedFile   `json:"instruction_files"`
+	Own      []triedFile   `json:"own_instruction_files,omitempty"`
 	Memories []triedMemory `json:"memories"`
 	Asked    int           `json:"prompts_asked"`
 	Answered int           `json:"prompts_with_a_memory"`
@@ -100,6 +101,7 @@ func (c *tryCmd) run(ctx context.Context, a *app) (summary, error) {
 	m := look(a.claudeDir())
 	if c.Sample || len(m.transcripts)+len(m.folders) == 0 {
 		t.sum.Sample = true
+		t.own(dir)
 		if dir, m, err = unpackSample(temp); err != nil {
 			return nil, err
 		}
@@ -194,6 +196,16 @@ func (t *trial) remember(ctx context.Context, dir string, m machine, h *history)
 		add("instructions", r.Memories)
 	}
 	return t.save(ctx, found, h)
+}
+
+// own notes the instruction files of the directory that was named, where a sample
+// takes its place.
+func (t *trial) own(dir string) {
+	for _, path := range files.FindInstructions(dir) {
+		if r, err := files.ReadInstructions(path, files.Options{Namespace: projectOf(dir), Root: dir, Now: t.app.now()}); err == nil {
+			t.sum.Own = append(t.sum.Own, triedFile{path, len(r.Memories)})
+		}
+	}
 }
 
 // save writes everything at once: sessions too, for the background learns from

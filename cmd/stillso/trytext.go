@@ -13,6 +13,10 @@ func (t *tried) text(p *page) {
 	if t.Sample {
 		p.printf("%s\n", p.faint("a sample project, for nothing of Claude Code was found here"))
 	}
+	for _, f := range t.Own {
+		p.printf("%s\n", p.faint(fmt.Sprintf("your own %s has %s: stillso import takes them, and knows which the assistant loads itself",
+			shortPath(f.Path), plural(f.Lines, "statement", "statements"))))
+	}
 	t.here(p)
 	t.remembered(p)
 	t.answered(p)

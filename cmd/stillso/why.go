@@ -82,7 +82,7 @@ func (a *app) lastReceipt(ctx context.Context, session string) (*stillso.Receipt
 	var last *stillso.Receipt
 	f, err := os.Open(filepath.Join(a.dir.Spool(), home.Receipts)) // #nosec G304 -- a file of the home directory
 	if err == nil {
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 2*home.MaxLine)
 		for lines.Scan() {
