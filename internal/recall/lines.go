@@ -127,5 +127,18 @@ func symbols(t string) bool {
 		}
 		all++
 	}
-	return signs*10 >= all*3
+	return signs*10 >= all*3 && !prose(t)
+}
+
+// prose reports whether at least half of the words of a line are plain words.
+func prose(t string) bool {
+	words, plain := 0, 0
+	for w := range strings.FieldsSeq(t) {
+		words++
+		w = strings.Trim(w, ".,!?'-:\"()")
+		if len(w) > 1 && strings.IndexFunc(w, func(r rune) bool { return r < utf8.RuneSelf && !letter(byte(r)) && r != '\'' && r != '-' }) < 0 {
+			plain++
+		}
+	}
+	return plain*2 >= words
 }
