@@ -99,7 +99,7 @@ const hintsKey = "inject.hints"
 // model has forgotten what was injected, so that all of it may come again.
 func (h *hook) sessionStart() {
 	if h.call.Source == "compact" || h.call.Source == "clear" {
-		h.dir.Forget(h.call.Session) //nolint:errcheck,gosec // then it is not injected again: no harm
+		h.dir.Forget(h.call.Session, h.start) //nolint:errcheck,gosec // then it is not injected again: no harm
 	}
 	h.answer(func(snap *snapshot.Snapshot) answer {
 		_, skip := h.session()
@@ -171,7 +171,7 @@ func (h *hook) answer(ask func(*snapshot.Snapshot) answer) {
 	out := h.adapter.context(h.event, a.text)
 	if len(out) == 0 {
 		a.remember.Shown = nil
-		h.dir.Remember(h.call.Session, a.remember) //nolint:errcheck,gosec // at worst the next prompt is less sharp
+		h.dir.Remember(h.call.Session, a.remember, h.start) //nolint:errcheck,gosec // at worst the next prompt is less sharp
 	} else if !h.claim(a.remember) || !h.write(out) {
 		return
 	}
@@ -198,7 +198,7 @@ func (h *hook) namespaces() []stillso.Namespace {
 // session reads what is remembered of this session, and returns what tells whether a
 // memory was already shown in it.
 func (h *hook) session() (home.Session, func(id string) bool) {
-	s, _ := h.dir.Session(h.call.Session) //nolint:errcheck // at worst something is shown again
+	s, _ := h.dir.Session(h.call.Session, h.start) //nolint:errcheck // at worst something is shown again
 	return s, func(id string) bool { return slices.Contains(s.Shown, id) }
 }
 

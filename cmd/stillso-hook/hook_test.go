@@ -50,7 +50,7 @@ func TestPromptOnce(t *testing.T) {
 	if again := w.prompt(topical); again != "" {
 		t.Errorf("shown again after a resume: %q", again)
 	}
-	w.home.Forget("s1")
+	w.home.Forget("s1", time.Now())
 	w.send("session-start", map[string]any{"source": "compact", "session_id": "s2"})
 	if again := w.prompt(topical); again != first {
 		t.Errorf("after forgetting: %q", again)
@@ -67,7 +67,7 @@ func TestCompaction(t *testing.T) {
 		if !strings.Contains(began+after, "zebra1") || strings.Contains(began, "zebra1") && after != "" {
 			t.Errorf("%s: before %q, start %q, after %q", source, shown, began, after)
 		}
-		w.home.Forget("s1")
+		w.home.Forget("s1", time.Now())
 	}
 }
 
@@ -75,14 +75,14 @@ func TestCompaction(t *testing.T) {
 func TestPreviousPrompt(t *testing.T) {
 	w := newWorld(t, zebra())
 	w.prompt("where is the zebrafish thing?")
-	s, err := w.home.Session("s1")
+	s, err := w.home.Session("s1", time.Now())
 	if err != nil || !slices.Contains(s.Terms, "zebrafish") {
 		t.Errorf("remembered terms: %v %v", s, err)
 	}
 	if got := w.prompt("ok, go on"); got != "" {
 		t.Errorf("the last topic came back: %q", got)
 	}
-	if again, _ := w.home.Session("s1"); !slices.Equal(again.Terms, s.Terms) {
+	if again, _ := w.home.Session("s1", time.Now()); !slices.Equal(again.Terms, s.Terms) {
 		t.Errorf("a prompt without a topic took the topic away: %v", again.Terms)
 	}
 }

@@ -129,10 +129,10 @@ func (h *hook) claim(a home.Session) bool {
 	event := "?" + strconv.FormatUint(sum, 36) + "."
 	mine := event + strconv.FormatInt(h.start.UnixMilli(), 36) + "." + strconv.Itoa(os.Getpid())
 	a.Shown = append([]string{mine}, a.Shown...)
-	if h.dir.Remember(h.call.Session, a) != nil {
+	if h.dir.Remember(h.call.Session, a, h.start) != nil {
 		return true
 	}
-	known, _ := h.dir.Session(h.call.Session) //nolint:errcheck // at worst it is shown again
+	known, _ := h.dir.Session(h.call.Session, h.start) //nolint:errcheck // at worst it is shown again
 	for _, m := range known.Shown {
 		rest, ok := strings.CutPrefix(m, event)
 		if !ok {
@@ -151,7 +151,7 @@ func (h *hook) claim(a home.Session) bool {
 // done.
 func (h *hook) compacting() {
 	if h.event == host.PreCompact && h.adapter.forgets {
-		h.dir.Forget(h.call.Session) //nolint:errcheck,gosec // then it is not injected again: no harm
+		h.dir.Forget(h.call.Session, h.start) //nolint:errcheck,gosec // then it is not injected again: no harm
 	}
 }
 

@@ -337,7 +337,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.home.Forget("s1")
+		w.home.Forget("s1", time.Now())
 		if got := w.prompt(topical); got != "" && got != want {
 			t.Errorf("damage %d: %q", i, got)
 		}

@@ -187,7 +187,7 @@ func (b *bench) short(n int) string {
 func (b *bench) row(t *testing.T, dir string, n int, name, prompt string, want bars) {
 	t.Helper()
 	event, err := json.Marshal(map[string]any{
-		"session_id": "speed-" + name, "transcript_path": filepath.Join(dir, "none.jsonl"), "cwd": b.project,
+		"session_id": "SESSION", "transcript_path": filepath.Join(dir, "none.jsonl"), "cwd": b.project,
 		"hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": prompt,
 	})
 	if err != nil {
@@ -248,8 +248,7 @@ func (b *bench) pairs(t *testing.T, dir, in, evict string, runs int) (ours, thei
 	t.Helper()
 	var times [2][]float64
 	var memory []int
-	sessions := filepath.Join(home.Dir(dir).Spool(), "sessions")
-	c := exec.Command(b.measure, fmt.Sprint(runs), evict, sessions, in, b.hook+" claude-code prompt", b.empty)
+	c := exec.Command(b.measure, fmt.Sprint(runs), evict, in, b.hook+" claude-code prompt", b.empty)
 	c.Env = append(os.Environ(), "STILLSO_HOME="+dir, "PATH=")
 	out, err := c.CombinedOutput()
 	if err != nil {

@@ -22,12 +22,19 @@ func appendFile(path string, data []byte) error {
 	return err
 }
 
-// readFile reads at most limit bytes of a regular file.
-func readFile(path string, limit int) ([]byte, error) {
+// readEnd reads at most limit bytes of the end of a regular file.
+func readEnd(path string, limit int) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(max(0, info.Size()-int64(limit)), io.SeekStart); err != nil {
+		return nil, err
+	}
 	return io.ReadAll(io.LimitReader(f, int64(limit)))
 }

@@ -18,7 +18,11 @@ func appendFile(path string, data []byte) error {
 		return err
 	}
 	defer syscall.Close(fd) //nolint:errcheck // the write itself is checked
-	if err := regular(fd, path); err != nil {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if err := regular(&st, path); err != nil {
 		return err
 	}
 	n, err := syscall.Write(fd, data)
@@ -34,31 +38,32 @@ func appendFile(path string, data []byte) error {
 	return nil
 }
 
-// readFile reads at most limit bytes of a regular file.
-func readFile(path string, limit int) ([]byte, error) {
+// readEnd reads at most limit bytes of the end of a regular file.
+func readEnd(path string, limit int) ([]byte, error) {
 	fd, err := open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
 	defer syscall.Close(fd) //nolint:errcheck // read only
-	if err := regular(fd, path); err != nil {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if err := regular(&st, path); err != nil {
 		return nil, err
 	}
-	buf := make([]byte, 0, 1024)
-	for len(buf) < limit {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, 4*cap(buf)), buf...)
-		}
-		n, err := syscall.Read(fd, buf[len(buf):cap(buf)])
+	buf := make([]byte, min(int(st.Size), limit))
+	off := st.Size - int64(len(buf))
+	for n := 0; n < len(buf); {
+		m, err := syscall.Pread(fd, buf[n:], off+int64(n))
 		switch {
 		case err == syscall.EINTR:
-			continue
 		case err != nil:
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-		case n == 0:
-			return buf, nil
+		case m == 0:
+			return buf[:n], nil
 		}
-		buf = buf[:len(buf)+n]
+		n += max(m, 0)
 	}
 	return buf, nil
 }
@@ -74,11 +79,7 @@ func open(path string, flags int) (int, error) {
 	return fd, nil
 }
 
-func regular(fd int, path string) error {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil {
-		return &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
+func regular(st *syscall.Stat_t, path string) error {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size > MaxSpool {
 		return &fs.PathError{Op: "open", Path: path, Err: errFull}
 	}

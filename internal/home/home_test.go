@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // The order of the variables is documented; a relative path would be another store in
@@ -165,32 +166,63 @@ func TestLines(t *testing.T) {
 // anew.
 func TestSession(t *testing.T) {
 	d := Dir(t.TempDir())
+	now := time.Date(2026, 3, 31, 23, 59, 0, 0, time.UTC)
 	ids := func(list ...string) Session { return Session{Shown: list} }
-	if err := errors.Join(d.Remember("s1", ids("a", "b")), d.Remember("s1", ids("c", "~x", "@y", "two\nlines")),
-		d.Remember("../../x", ids("d")), d.Remember("", ids("e")), d.Remember("s2", ids())); err != nil {
+	if err := errors.Join(d.Remember("s1", ids("a", "b"), now), d.Remember("s1", ids("c", "~x", "two\nlines"), now),
+		d.Remember("../../x", ids("d"), now), d.Remember("", ids("e"), now), d.Remember("s2", ids(), now)); err != nil {
 		t.Fatal(err)
 	}
-	for session, want := range map[string]string{"s1": "a b c", "../../x": "d", "": "", "s2": ""} {
-		got, err := d.Session(session)
-		if err != nil || strings.Join(got.Shown, " ") != want {
+	for session, want := range map[string]string{"s1": "a|b|c|~x", "../../x": "d", "": "", "s2": ""} {
+		got, err := d.Session(session, now)
+		if err != nil || strings.Join(got.Shown, "|") != want {
 			t.Errorf("%q: %v %v, want %q", session, got, err, want)
 		}
 	}
-	if err := errors.Join(d.Forget("s1"), d.Forget("s1"), d.Forget("")); err != nil {
+	next := now.Add(time.Hour) // another month
+	if err := d.Remember("s1", ids("n"), next); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := d.Session("s1"); len(got.Shown) != 0 {
+	if got, _ := d.Session("s1", next); strings.Join(got.Shown, "|") != "a|b|c|~x|n" {
+		t.Errorf("over the end of the month: %v", got)
+	}
+	if err := errors.Join(d.Forget("s1", next), d.Forget("s1", next), d.Forget("", next)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := d.Session("s1", next); len(got.Shown) != 0 {
 		t.Errorf("after forgetting: %v", got)
 	}
+	if got, _ := d.Session("../../x", next); len(got.Shown) != 1 {
+		t.Errorf("another one forgot too: %v", got)
+	}
 	for i := range 2000 {
-		if err := d.Remember("long", Session{Shown: []string{fmt.Sprintf("id%04d", i)}, Terms: []string{"t", fmt.Sprint(i)}, Files: []string{fmt.Sprintf("/a b/%d", i)}}); err != nil {
+		if err := d.Remember("long", Session{Shown: []string{fmt.Sprintf("id%04d", i)}, Terms: []string{"t", fmt.Sprint(i)}, Files: []string{fmt.Sprintf("/a b/%d", i)}}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := d.Session("long")
-	if err != nil || len(got.Shown) != 2000 || got.Shown[1999] != "id1999" || strings.Join(got.Terms, " ") != "t 1999" ||
+	got, err := d.Session("long", now)
+	if err != nil || len(got.Shown) < 1500 || got.Shown[len(got.Shown)-1] != "id1999" || strings.Join(got.Terms, " ") != "t 1999" ||
 		len(got.Files) != maxFiles || got.Files[maxFiles-1] != "/a b/1999" {
 		t.Errorf("%d ids, terms %v, files %v, %v", len(got.Shown), got.Terms, got.Files, err)
+	}
+}
+
+// Sessions share files: a thousand of them must not mix, and must not be a thousand files.
+func TestManySessions(t *testing.T) {
+	d := Dir(t.TempDir())
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 1000 {
+		if err := d.Remember(fmt.Sprint("session ", i), Session{Shown: []string{fmt.Sprint("id", i)}}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 1000 {
+		if got, err := d.Session(fmt.Sprint("session ", i), now); err != nil || len(got.Shown) != 1 || got.Shown[0] != fmt.Sprint("id", i) {
+			t.Fatalf("session %d: %v %v", i, got, err)
+		}
+	}
+	list, err := os.ReadDir(filepath.Join(d.Spool(), "sessions"))
+	if err != nil || len(list) > 64 {
+		t.Errorf("%d files, %v", len(list), err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -120,103 +119,4 @@ func eachLine(r io.Reader, use func([]byte) error) error {
 			return err
 		}
 	}
-}
-
-// sessionFile is where a session is remembered. The session's own id is
-// data from outside, so its hash is the name.
-func (d Dir) sessionFile(session string) string {
-	h := uint64(14695981039346656037)
-	for i := 0; i < len(session); i++ {
-		h = (h ^ uint64(session[i])) * 1099511628211
-	}
-	const hex = "0123456789abcdef"
-	var name [16]byte
-	for i := range name {
-		name[i] = hex[h>>(60-4*i)&15]
-	}
-	return filepath.Join(d.Spool(), "sessions", string(name[:]))
-}
-
-// Session is what hooks remember of a conversation.
-type Session struct {
-	// Shown are the ids of the memories that were injected.
-	Shown []string
-	// Terms are those of the last prompt that had a topic.
-	Terms []string
-	// Files are the last ones that a tool was about to read or change, latest last.
-	Files []string
-}
-
-// A line of a session's file is an id, or one of these and the rest.
-const (
-	termsMark = "~" // terms, separated by spaces
-	fileMark  = "@" // a path
-)
-
-const (
-	// maxSession is how much of a session's file is read: thousands of ids.
-	maxSession = 256 << 10
-	// maxFiles is how many files a session remembers.
-	maxFiles = 8
-)
-
-// Session reads what was remembered of a session since the last Forget.
-func (d Dir) Session(session string) (Session, error) {
-	var s Session
-	if session == "" {
-		return s, nil
-	}
-	data, err := readFile(d.sessionFile(session), maxSession)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	for line := range strings.SplitSeq(string(data), "\n") {
-		if rest, ok := strings.CutPrefix(line, termsMark); ok {
-			s.Terms = strings.Fields(rest)
-		} else if rest, ok := strings.CutPrefix(line, fileMark); ok {
-			s.Files = append(s.Files, rest)
-		} else if line != "" {
-			s.Shown = append(s.Shown, line)
-		}
-	}
-	s.Files = s.Files[max(0, len(s.Files)-maxFiles):]
-	return s, err
-}
-
-// Remember adds to what is remembered of a session, with one write. What holds a line
-// end, and nothing at all of a session without an id, is not remembered.
-func (d Dir) Remember(session string, s Session) error {
-	var b strings.Builder
-	add := func(mark, text string) {
-		if text != "" && strings.IndexByte(text, '\n') < 0 && b.Len()+len(text)+2 <= MaxLine {
-			b.WriteString(mark)
-			b.WriteString(text)
-			b.WriteByte('\n')
-		}
-	}
-	for _, id := range s.Shown {
-		if !strings.HasPrefix(id, termsMark) && !strings.HasPrefix(id, fileMark) {
-			add("", id)
-		}
-	}
-	add(termsMark, strings.Join(s.Terms, " "))
-	for _, f := range s.Files {
-		add(fileMark, f)
-	}
-	if session == "" || b.Len() == 0 {
-		return nil
-	}
-	return d.append(d.sessionFile(session), []byte(b.String()))
-}
-
-// Forget starts a session anew: its context was compacted or cleared.
-func (d Dir) Forget(session string) error {
-	if session == "" {
-		return nil
-	}
-	err := os.Remove(d.sessionFile(session))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -4,14 +4,16 @@
 // line a run: program, microseconds, highest resident memory in KiB. It is a program of
 // its own since a child starts with the memory of the parent that forks it.
 //
-//	measure RUNS EVICT SESSIONS STDIN PROGRAM[ ARG…] PROGRAM…
+//	measure RUNS EVICT STDIN PROGRAM[ ARG…] PROGRAM…
 //
 // EVICT is a list of files, separated by commas, that are dropped from the page cache
-// before every run; "-" is none. The files in SESSIONS are removed before every run.
+// before every run; "-" is none. The word SESSION in STDIN is another one in every run,
+// so that what is found is always shown.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -28,16 +30,17 @@ func main() {
 	defer out.Flush()
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	check(err)
-	for range runs {
-		for i, command := range os.Args[5:] {
-			old, _ := os.ReadDir(os.Args[3])
-			for _, f := range old {
-				check(os.Remove(os.Args[3] + "/" + f.Name()))
-			}
+	template, err := os.ReadFile(os.Args[3])
+	check(err)
+	for run := range runs {
+		for i, command := range os.Args[4:] {
 			for _, f := range strings.Split(os.Args[2], ",") {
 				evict(f)
 			}
-			in, err := os.Open(os.Args[4])
+			session := "speed" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(run)
+			event := os.Args[3] + ".run"
+			check(os.WriteFile(event, bytes.ReplaceAll(template, []byte("SESSION"), []byte(session)), 0o600))
+			in, err := os.Open(event)
 			check(err)
 			args := strings.Split(command, " ")
 			start := time.Now()

@@ -1,0 +1,138 @@
+package home
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Session is what hooks remember of a conversation.
+type Session struct {
+	// Shown are the ids of the memories that were injected.
+	Shown []string
+	// Terms are those of the last prompt that had a topic.
+	Terms []string
+	// Files are the last ones that a tool was about to read or change, latest last.
+	Files []string
+}
+
+// Sessions share files: appending to one takes a microsecond, making a new one 400 on
+// an ordinary disk. A file holds the lines of one 64th of all sessions in one month, so
+// that it stays small and is over one day. A line is the session's hash, a mark, and
+// the rest.
+const (
+	shownMark  = " " // an id
+	termsMark  = "~" // terms, separated by spaces
+	fileMark   = "@" // a path
+	forgetMark = "!" // what stands above is over
+)
+
+const (
+	// maxSession is how much of the end of a file is read: thousands of ids.
+	maxSession = 128 << 10
+	// maxFiles is how many files a session remembers.
+	maxFiles = 8
+)
+
+// key names a session in its file: the session's own id is data from outside.
+func key(session string) string {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(session); i++ {
+		h = (h ^ uint64(session[i])) * 1099511628211
+	}
+	h ^= h >> 32
+	const hex = "0123456789abcdef"
+	var name [16]byte
+	for i := range name {
+		name[i] = hex[h>>(60-4*i)&15]
+	}
+	return string(name[:])
+}
+
+// sessionFile is where a session is remembered in the month of a time.
+func (d Dir) sessionFile(key string, month time.Time) string {
+	name := month.UTC().AppendFormat(make([]byte, 0, 16), "200601-")
+	name = append(name, '0'+(key[0]&3), key[1])
+	return filepath.Join(d.Spool(), "sessions", string(name))
+}
+
+// Session reads what was remembered of a session since the last Forget, in this month
+// and the one before.
+func (d Dir) Session(session string, now time.Time) (Session, error) {
+	var s Session
+	if session == "" {
+		return s, nil
+	}
+	k := key(session)
+	now = now.UTC()
+	before := now.AddDate(0, 0, -now.Day())
+	var errs error
+	for _, month := range [...]time.Time{before, now} {
+		data, err := readEnd(d.sessionFile(k, month), maxSession)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		errs = errors.Join(errs, err)
+		s.read(k, data)
+	}
+	s.Files = s.Files[max(0, len(s.Files)-maxFiles):]
+	return s, errs
+}
+
+// read takes the lines of one session.
+func (s *Session) read(key string, data []byte) {
+	for line := range strings.SplitSeq(string(data), "\n") {
+		rest, ok := strings.CutPrefix(line, key)
+		if !ok || rest == "" {
+			continue
+		}
+		switch mark, rest := rest[:1], rest[1:]; mark {
+		case shownMark:
+			s.Shown = append(s.Shown, rest)
+		case termsMark:
+			s.Terms = strings.Fields(rest)
+		case fileMark:
+			s.Files = append(s.Files, rest)
+		case forgetMark:
+			*s = Session{}
+		}
+	}
+}
+
+// Remember adds to what is remembered of a session, with one write. What holds a line
+// end, and nothing at all of a session without an id, is not remembered.
+func (d Dir) Remember(session string, s Session, now time.Time) error {
+	k := key(session)
+	var b strings.Builder
+	add := func(mark, text string) {
+		if text != "" && strings.IndexByte(text, '\n') < 0 && b.Len()+len(k)+len(text)+2 <= MaxLine {
+			b.WriteString(k)
+			b.WriteString(mark)
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	for _, id := range s.Shown {
+		add(shownMark, id)
+	}
+	add(termsMark, strings.Join(s.Terms, " "))
+	for _, f := range s.Files {
+		add(fileMark, f)
+	}
+	if session == "" || b.Len() == 0 {
+		return nil
+	}
+	return d.append(d.sessionFile(k, now), []byte(b.String()))
+}
+
+// Forget starts a session anew: its context was compacted or cleared.
+func (d Dir) Forget(session string, now time.Time) error {
+	s, err := d.Session(session, now)
+	if err != nil || len(s.Shown)+len(s.Terms)+len(s.Files) == 0 {
+		return err
+	}
+	k := key(session)
+	return d.append(d.sessionFile(k, now), []byte(k+forgetMark+"\n"))
+}
