@@ -41,8 +41,9 @@ type finding struct {
 
 // health is what doctor found.
 type health struct {
-	Findings []finding `json:"findings"`
-	Problems int       `json:"problems"`
+	Findings []finding    `json:"findings"`
+	Problems int          `json:"problems"`
+	Hosts    []hostHealth `json:"hosts"`
 }
 
 func (h *health) add(check string, l level, do, format string, v ...any) {
@@ -53,7 +54,7 @@ func (h *health) add(check string, l level, do, format string, v ...any) {
 }
 
 func (c *doctorCmd) run(ctx context.Context, a *app) (summary, error) {
-	h := &health{}
+	h := &health{Hosts: []hostHealth{}}
 	d := &checkup{app: a, health: h, dir: a.directory(c.Dir)}
 	for _, check := range []func(context.Context){
 		d.home, d.store, d.journal, d.index, d.places, d.sweep, d.memories, d.model, d.hooks, d.settings,
@@ -79,6 +80,7 @@ func (h *health) text(p *page) {
 			p.printf("%s\n", p.faint(pad("", wide+11)+"→ "+f.Do))
 		}
 	}
+	h.hostTable(p)
 	if h.Problems == 0 {
 		p.printf("\nall is well\n")
 		return

@@ -1,41 +1,52 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 
 	"stillso/internal/home"
 	"stillso/internal/host/claudecode"
+	"stillso/internal/host/codex"
 	"stillso/internal/settings"
 )
 
-// installCmd registers the hook with an assistant.
+// installCmd registers the hook with assistants.
 type installCmd struct {
-	Host   string `arg:"" optional:"" help:"The assistant, or timer for a sweep once a day." default:"claude-code"`
-	DryRun bool   `help:"Show what would be changed; change nothing."`
+	Host   []string `arg:"" optional:"" help:"The assistants, or timer for a sweep once a day; else those that are here."`
+	All    bool     `help:"All assistants that are here."`
+	Yes    bool     `short:"y" help:"Do not ask."`
+	Trust  bool     `help:"Tell Codex to trust the hook: it runs none that nobody trusted."`
+	DryRun bool     `help:"Show what would be changed; change nothing."`
 }
 
 // Help shows examples.
 func (installCmd) Help() string {
-	return `Edits the settings file of the assistant as text: comments, order and the hooks of
-others stay as they are, and a backup is kept in the home of the memories. Doing it
-again brings the entries up to date. stillso uninstall gives the file back as it was.
+	return `Knows claude-code, codex, gemini, copilot, qwen, cursor and opencode. Shows what it
+would change and asks, where there is a terminal to ask at. Settings are edited as text:
+comments, order and the hooks of others stay as they are, and a backup is kept in the
+home of the memories. Doing it again brings the entries up to date. stillso uninstall
+gives the files back as they were.
+
+Codex runs no hook that nobody trusted. Trust it there with /hooks, or say --trust here.
 
 Examples:
   stillso install --dry-run
-  stillso install claude-code
+  stillso install
+  stillso install claude-code codex --trust
   stillso install timer`
 }
 
 // uninstallCmd takes the hook out again.
 type uninstallCmd struct {
-	Host   string `arg:"" optional:"" help:"The assistant, or timer." default:"claude-code"`
-	DryRun bool   `help:"Show what would be changed; change nothing."`
+	Host   []string `arg:"" optional:"" help:"The assistants, or timer; else all that have the hook."`
+	All    bool     `help:"All assistants that have the hook."`
+	DryRun bool     `help:"Show what would be changed; change nothing."`
 }
 
 // Help shows examples.
@@ -44,10 +55,11 @@ func (uninstallCmd) Help() string {
 directory to remove them (stillso doctor names it).
 
 Examples:
+  stillso uninstall
   stillso uninstall claude-code`
 }
 
-// installed is what install or uninstall did.
+// installed is what install or uninstall did to one host.
 type installed struct {
 	Host     string `json:"host"`
 	Settings string `json:"settings"`
@@ -55,65 +67,237 @@ type installed struct {
 	Changed  bool   `json:"changed"`
 	DryRun   bool   `json:"dry_run,omitempty"`
 	Removed  bool   `json:"removed,omitempty"`
+	Trusted  bool   `json:"trusted,omitempty"`
 	Diff     string `json:"diff,omitempty"`
-	Remark   string `json:"note,omitempty"`
+	Note     string `json:"note,omitempty"`
+
+	plans []*settings.Plan
+	shown bool // the diff was shown before the question
+}
+
+// installs is what install or uninstall did to several.
+type installs struct {
+	Hosts []*installed `json:"hosts"`
+}
+
+func (s *installs) text(p *page) {
+	for i, x := range s.Hosts {
+		if i > 0 && x.DryRun {
+			p.printf("\n")
+		}
+		x.lines(p)
+	}
+	closing(p, s.Hosts...)
+}
+
+// closing says what to do next.
+func closing(p *page, list ...*installed) {
+	if slices.ContainsFunc(list, func(x *installed) bool { return x.Changed && !x.DryRun && !x.Removed }) {
+		p.printf("%s\n", p.faint("start a new session of the assistant; stillso doctor checks it, stillso uninstall takes it out again"))
+	}
+}
+
+// summaryOf prints one host as itself, as it always was, and several as a list.
+func summaryOf(list []*installed) summary {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return &installs{list}
 }
 
 func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
-	if c.Host == "timer" {
+	if slices.Equal(c.Host, []string{"timer"}) {
 		return a.installTimer(ctx, c.DryRun)
-	}
-	if c.Host != claudecode.Name {
-		return nil, usagef("cannot install: unknown host %q; use %s or timer", c.Host, claudecode.Name)
 	}
 	hook, err := findHook()
 	if err != nil {
 		return nil, usagef("nothing was installed: %w", err)
 	}
-	path := filepath.Join(a.claudeDir(), "settings.json")
-	plan, err := settings.PlanInstall(path, claudecode.Program, claudeHooks(hook), a.keepFile(c.Host))
+	hosts, err := a.pick(c.Host, func(h assistant) bool { return h.present(a) }, "install")
 	if err != nil {
-		return nil, settingsError("nothing was installed", err)
+		return nil, err
 	}
-	sum := &installed{Host: c.Host, Settings: path, Hook: hook, Changed: plan.Changed(), DryRun: c.DryRun, Diff: plan.Diff()}
-	if def, err := home.Locate(a.std.env); err != nil || def != a.dir {
-		sum.Remark = fmt.Sprintf("the hook finds the memories by STILLSO_HOME; set it to %s where the assistant runs", a.dir)
+	if len(hosts) == 0 {
+		h, _ := a.assistant(claudecode.Name) // always known
+		hosts = []assistant{h}
+	}
+	var list []*installed
+	for _, h := range hosts {
+		plan, err := h.planInstall(a, hook)
+		if err != nil {
+			return nil, settingsError("nothing was installed", err)
+		}
+		list = append(list, &installed{
+			Host: h.name, Settings: h.settings, Hook: hook, Changed: plan.Changed(), DryRun: c.DryRun, Diff: plan.Diff(), Note: a.installNote(h, c.Trust),
+			plans: []*settings.Plan{plan},
+		})
 	}
 	if c.DryRun {
-		return sum, nil
+		return summaryOf(list), nil
+	}
+	if err := c.ask(a, list); err != nil {
+		return nil, err
 	}
 	if err := a.dir.Create(); err != nil {
 		return nil, fmt.Errorf("nothing was installed: cannot make %s: %w", a.dir, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(a.keepFile(c.Host)), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(a.keepFile("x")), 0o700); err != nil {
 		return nil, fmt.Errorf("nothing was installed: cannot keep a backup: %w", err)
 	}
-	if err := plan.Apply(); err != nil {
-		return nil, fmt.Errorf("nothing was installed: %w", err)
+	for i, x := range list {
+		if err := x.plans[0].Apply(); err != nil {
+			return nil, fmt.Errorf("%s: %s not installed: %w", done(list[:i]), x.Host, err)
+		}
 	}
-	return sum, nil
+	for i, h := range hosts {
+		if h.name != codex.Name || !c.Trust && !a.yes("Codex runs no hook that nobody trusted. Trust this one now?", c.Yes) {
+			continue
+		}
+		if err := a.trustCodex(ctx, h); err != nil {
+			list[i].Note = fmt.Sprintf("Codex does not trust the hook yet: %v; open Codex and approve it with /hooks", err)
+			continue
+		}
+		list[i].Trusted, list[i].Note = true, ""
+	}
+	return summaryOf(list), nil
+}
+
+// done says what was installed before something failed.
+func done(list []*installed) string {
+	if len(list) == 0 {
+		return "nothing was installed"
+	}
+	var names []string
+	for _, x := range list {
+		names = append(names, x.Host)
+	}
+	return "installed for " + strings.Join(names, ", ")
+}
+
+// pick returns the hosts that were named, or those that found reports.
+func (a *app) pick(names []string, found func(assistant) bool, verb string) ([]assistant, error) {
+	var list []assistant
+	for _, name := range names {
+		h, ok := a.assistant(name)
+		if !ok {
+			return nil, usagef("cannot %s: unknown host %q; use one of %s, or timer alone", verb, name, a.assistantNames())
+		}
+		if !slices.ContainsFunc(list, func(x assistant) bool { return x.name == name }) {
+			list = append(list, h)
+		}
+	}
+	if len(names) > 0 {
+		return list, nil
+	}
+	for _, h := range a.assistants() {
+		if found(h) {
+			list = append(list, h)
+		}
+	}
+	return list, nil
+}
+
+// installNote says what a person must know of a host before it works.
+func (a *app) installNote(h assistant, trust bool) string {
+	var notes []string
+	if def, err := home.Locate(a.std.env); err != nil || def != a.dir {
+		notes = append(notes, fmt.Sprintf("the hook finds the memories by STILLSO_HOME; set it to %s where the assistant runs", a.dir))
+	}
+	if h.name == codex.Name && !trust {
+		notes = append(notes, "Codex runs no hook that nobody trusted: approve it there with /hooks, or say --trust")
+	}
+	if h.blind {
+		notes = append(notes, h.title+" could not be tested here; stillso doctor shows whether it calls the hook")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// ask shows the plan and asks. Where nobody can answer, naming the command was
+// the answer.
+func (c *installCmd) ask(a *app, list []*installed) error {
+	if c.Yes || !a.interactive() || !slices.ContainsFunc(list, func(x *installed) bool { return x.Changed }) {
+		return nil
+	}
+	p := newPage(a.std.out, a.std.env)
+	for _, x := range list {
+		x.diffText(p)
+		x.shown = true
+	}
+	if p.err != nil {
+		return p.err
+	}
+	if !a.yes("Change these files?", false) {
+		return usagef("nothing was installed: you said no")
+	}
+	return nil
+}
+
+// interactive reports whether a person can be asked.
+func (a *app) interactive() bool {
+	in, ok := a.std.in.(*os.File)
+	return ok && isTerminal(in) && !a.json
+}
+
+// yes asks a question that only an explicit yes answers with true. never is set
+// if nothing is to be asked: then it is no.
+func (a *app) yes(question string, never bool) bool {
+	if never || !a.interactive() {
+		return false
+	}
+	fmt.Fprintf(a.std.err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReaderSize(a.std.in, 16).ReadString('\n') //nolint:errcheck // no answer is no
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true
+	}
+	return false
 }
 
 func (c *uninstallCmd) run(ctx context.Context, a *app) (summary, error) {
-	if c.Host == "timer" {
+	if slices.Equal(c.Host, []string{"timer"}) {
 		return a.uninstallTimer(ctx, c.DryRun)
 	}
-	if c.Host != claudecode.Name {
-		return nil, usagef("cannot uninstall: unknown host %q; use %s or timer", c.Host, claudecode.Name)
-	}
-	path := filepath.Join(a.claudeDir(), "settings.json")
-	plan, err := settings.PlanRemoval(path, claudecode.Program, a.keepFile(c.Host))
+	hosts, err := a.pick(c.Host, func(h assistant) bool { return settings.Exists(a.keepFile(h.name)) || a.registered(h) > 0 }, "uninstall")
 	if err != nil {
-		return nil, settingsError("nothing was changed", err)
+		return nil, err
 	}
-	sum := &installed{Host: c.Host, Settings: path, Changed: plan.Changed(), DryRun: c.DryRun, Removed: true, Diff: plan.Diff()}
+	if len(hosts) == 0 {
+		h, _ := a.assistant(claudecode.Name) // always known
+		hosts = []assistant{h}
+	}
+	var list []*installed
+	for _, h := range hosts {
+		x := &installed{Host: h.name, Settings: h.settings, DryRun: c.DryRun, Removed: true}
+		if h.name == codex.Name {
+			trust, err := a.planDistrust(h)
+			if err != nil {
+				x.Note = fmt.Sprintf("what Codex trusts stays in its config.toml: %v", err)
+			} else {
+				x.plans = append(x.plans, trust)
+			}
+		}
+		plan, err := h.planRemoval(a)
+		if err != nil {
+			return nil, settingsError("nothing was changed", err)
+		}
+		for _, p := range append(x.plans, plan) {
+			x.Changed = x.Changed || p.Changed()
+			x.Diff += p.Diff()
+		}
+		x.plans = append(x.plans, plan)
+		list = append(list, x)
+	}
 	if c.DryRun {
-		return sum, nil
+		return summaryOf(list), nil
 	}
-	if err := plan.Apply(); err != nil {
-		return nil, fmt.Errorf("nothing was changed: %w", err)
+	for _, x := range list {
+		for _, p := range x.plans {
+			if err := p.Apply(); err != nil {
+				return nil, fmt.Errorf("%s was not uninstalled: %w", x.Host, err)
+			}
+		}
 	}
-	return sum, nil
+	return summaryOf(list), nil
 }
 
 // keepFile is the beginning of the names of the files in which an install is
@@ -125,25 +309,18 @@ func (a *app) keepFile(hostName string) string {
 // settingsError says why a settings file is left alone.
 func settingsError(what string, err error) error {
 	var syntax *settings.SyntaxError
-	if errors.As(err, &syntax) {
+	if errors.As(err, &syntax) || errors.Is(err, settings.ErrForeign) {
 		return usagef("%s: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// claudeHooks returns the entries for Claude Code.
-func claudeHooks(program string) []settings.Hook {
-	var out []settings.Hook
-	for _, h := range claudecode.Hooks(program, runtime.GOOS) {
-		out = append(out, settings.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Args: h.Args, Timeout: h.Timeout})
+func (s *installed) diffText(p *page) {
+	if s.Diff == "" || s.shown {
+		return
 	}
-	return out
-}
-
-func (s *installed) text(p *page) {
 	for line := range strings.SplitSeq(strings.TrimRight(s.Diff, "\n"), "\n") {
 		switch {
-		case s.Diff == "" || !s.DryRun:
 		case strings.HasPrefix(line, "+"):
 			p.printf("%s\n", p.green(line))
 		case strings.HasPrefix(line, "-"):
@@ -151,6 +328,17 @@ func (s *installed) text(p *page) {
 		default:
 			p.printf("%s\n", line)
 		}
+	}
+}
+
+func (s *installed) text(p *page) {
+	s.lines(p)
+	closing(p, s)
+}
+
+func (s *installed) lines(p *page) {
+	if s.DryRun {
+		s.diffText(p)
 	}
 	switch {
 	case !s.Changed && s.Removed:
@@ -163,9 +351,11 @@ func (s *installed) text(p *page) {
 		p.printf("removed from %s; the memories stay\n", s.Settings)
 	default:
 		p.printf("installed in %s\n", s.Settings)
-		p.printf("%s\n", p.faint("start a new session of the assistant; stillso doctor checks it, stillso uninstall takes it out again"))
 	}
-	if s.Remark != "" {
-		p.printf("%s %s\n", p.yellow("note:"), s.Remark)
+	if s.Trusted {
+		p.printf("trusted by Codex\n")
+	}
+	if s.Note != "" {
+		p.printf("%s %s\n", p.yellow("note:"), s.Note)
 	}
 }

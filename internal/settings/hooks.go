@@ -23,6 +23,13 @@ type Hook struct {
 	Flat    bool
 }
 
+// Position says where one of our hooks stands: in which entry of its event, and
+// where in that. Both count from 0.
+type Position struct {
+	Event        string
+	Group, Index int
+}
+
 // Install returns the text with exactly these hooks of ours registered. Ours is
 // every handler whose command is a program called own, wherever it lies: one
 // that is registered already is brought up to date in its place. All else stays
@@ -102,6 +109,24 @@ func Registered(text []byte, own string) ([]Hook, error) {
 		return true
 	})
 	return list, nil
+}
+
+// Positions lists where our hooks stand in a settings file.
+func Positions(text []byte, own string) (list []Position) {
+	root, err := object(text)
+	if err != nil {
+		return nil
+	}
+	each(text, root, own, func(event string, g, h *node, _ Hook) bool {
+		groups := root.member("hooks").value.member(event).value.items
+		at := Position{Event: event, Group: slices.IndexFunc(groups, func(it item) bool { return it.value == g })}
+		if g != h {
+			at.Index = slices.IndexFunc(g.member("hooks").value.items, func(it item) bool { return it.value == h })
+		}
+		list = append(list, at)
+		return true
+	})
+	return list
 }
 
 // Value returns the value at a path of names as it stands in the text.

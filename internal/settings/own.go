@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ErrForeign is wrapped by the error for a file that stands where ours should,
@@ -57,8 +58,9 @@ func PlanOwnRemoval(path string, content []byte, mark, keep string) (*Plan, erro
 }
 
 // Record has another program change a settings file, and writes down below our
-// home what it was before and after, so that PlanTables can give it back.
-func Record(path, keep string, change func() error) error {
+// home what it was before and after, and the names of what was put into it, so
+// that PlanTables can give it back.
+func Record(path, keep string, change func() (names []string, err error)) error {
 	p, err := open(path, keep)
 	if err != nil {
 		return err
@@ -70,8 +72,14 @@ func Record(path, keep string, change func() error) error {
 	if err := rec.write(keep); err != nil {
 		return fmt.Errorf("the backup cannot be written, so nothing was changed: %w", err)
 	}
-	if err := change(); err != nil {
+	names, err := change()
+	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(rec.Created, name) {
+			rec.Created = append(rec.Created, name)
+		}
 	}
 	now, err := os.ReadFile(p.Target) // #nosec G304 -- the settings file of a host
 	if err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// PlanTables works out how a TOML file looks without the tables that ours names
-// (all below parent), as it was before where nobody touched it since. If parent
-// is empty then, and has a header, that goes too.
-func PlanTables(path, keep string, parent []string, ours func(name string) bool) (*Plan, error) {
-	return planBack(path, keep, func(text []byte, _ []string) ([]byte, error) { return CutTables(text, parent, ours) })
+// PlanTables works out how a TOML file looks without the tables that Record wrote
+// down or that are named (all below parent), as it was before where nobody
+// touched it since. If parent is empty then, and has a header, that goes too.
+func PlanTables(path, keep string, parent, names []string) (*Plan, error) {
+	return planBack(path, keep, func(text []byte, created []string) ([]byte, error) {
+		return CutTables(text, parent, func(name string) bool { return slices.Contains(created, name) || slices.Contains(names, name) })
+	})
 }
 
 // CutTables returns TOML without the tables parent.NAME that ours names, and

@@ -61,13 +61,16 @@ func TestRecordedChange(t *testing.T) {
 	}
 	for since, want := range map[string]string{"": person, "\n[tui]\nx = 1\n": person + "\n[tui]\nx = 1\n"} {
 		write(person)
-		if err := Record(path, keep, func() error { write(person + stateTables); return nil }); err != nil {
+		if err := Record(path, keep, func() ([]string, error) {
+			write(person + stateTables)
+			return []string{"/h/.codex/hooks.json:stop:0:0"}, nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if since != "" {
 			write(person + stateTables + since)
 		}
-		plan, err := PlanTables(path, keep, []string{"hooks", "state"}, mine)
+		plan, err := PlanTables(path, keep, []string{"hooks", "state"}, []string{"/h/.codex/hooks.json:session_end:0:0"})
 		if err != nil {
 			t.Fatal(err)
 		}
