@@ -1,10 +1,10 @@
 package stillso
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -281,7 +281,19 @@ func (m *Memory) Equal(o *Memory) bool {
 
 // NewID returns a new identifier of 12 characters, 60 random bits: among a
 // million memories the chance that two are equal is below one in a million.
-func NewID() string { return strings.ToLower(rand.Text()[:12]) }
+//
+// They come from the generator of math/rand/v2, which the system seeds: an identifier is
+// no secret, and package crypto would cost every start of the prompt path.
+func NewID() string {
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	bits := rand.Uint64() //nolint:gosec // no secret
+	id := make([]byte, 12)
+	for i := range id {
+		id[i] = letters[bits&31]
+		bits >>= 5
+	}
+	return string(id)
+}
 
 func join[S ~string](list []S) string {
 	words := make([]string, len(list))

@@ -19,7 +19,7 @@ var beside = []string{"golang.org/x/text/transform", "golang.org/x/text/unicode/
 
 // rooms are those of the prompt path.
 var rooms = []string{
-	"stillso", "stillso/cmd/stillso-hook", "stillso/internal/background", "stillso/internal/home", "stillso/internal/host",
+	"stillso", "stillso/cmd/stillso-hook", "stillso/internal/background", "stillso/internal/digest", "stillso/internal/home", "stillso/internal/host",
 	"stillso/internal/host/claudecode", "stillso/internal/host/codex", "stillso/internal/host/copilot", "stillso/internal/host/cursor",
 	"stillso/internal/host/gemini", "stillso/internal/host/opencode", "stillso/internal/host/qwen", "stillso/internal/inject", "stillso/internal/namespace", "stillso/internal/recall",
 	"stillso/internal/snapshot", "stillso/internal/terms",

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"stillso"
+	"stillso/internal/digest"
 )
 
 // ErrUnsupported is wrapped by the error for a file that is no transcript of the
@@ -112,7 +112,7 @@ func mark(f io.ReaderAt, offset int64) string {
 	if n, err := f.ReadAt(buf, offset-int64(len(buf))); n < len(buf) && err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(buf)
+	sum := digest.Sum256(buf)
 	return hex.EncodeToString(sum[:8])
 }
 

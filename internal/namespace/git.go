@@ -2,12 +2,13 @@ package namespace
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"stillso/internal/digest"
 )
 
 // The most that is read of a file of a repository, in bytes. Git's own files
@@ -228,7 +229,7 @@ func birth(common string) string {
 	if !found || !ok || len(old) < 40 || len(bytes.Trim(old, "0")) > 0 || len(rest) == 0 {
 		return ""
 	}
-	sum := sha256.Sum256(line)
+	sum := digest.Sum256(line)
 	return hex.EncodeToString(sum[:8])
 }
 

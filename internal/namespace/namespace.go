@@ -10,7 +10,6 @@
 package namespace
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"unicode"
 
 	"stillso"
+	"stillso/internal/digest"
 )
 
 // maxPath bounds a directory handed in, in bytes; it is PATH_MAX on Linux.
@@ -143,7 +143,7 @@ func newNamespace(p stillso.Place, r repository, reg Registry) stillso.Namespace
 	default:
 		identity, name = "path\x00"+pathKey(r.root), filepath.Base(r.root)
 	}
-	sum := sha256.Sum256([]byte(identity))
+	sum := digest.Sum256([]byte(identity))
 	hash := hex.EncodeToString(sum[:])
 	short := stillso.Namespace("project/" + slug(name) + "-" + hash[:8])
 	if reg.taken(short, p) {

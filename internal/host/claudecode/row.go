@@ -2,13 +2,13 @@ package claudecode
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
 
 	"stillso"
+	"stillso/internal/digest"
 	"stillso/internal/host"
 )
 
@@ -78,7 +78,7 @@ func (r *row) id() string {
 	if len(r.uuid) >= 32 {
 		return r.uuid
 	}
-	h := sha256.New()
+	h := digest.New()
 	_, _ = fmt.Fprint(h, r.at.UnixNano(), "\x00") // a hash does not fail
 	_, _ = h.Write(r.message)
 	sum := hex.EncodeToString(h.Sum(nil))

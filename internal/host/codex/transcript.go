@@ -2,12 +2,12 @@ package codex
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
 
 	"stillso"
+	"stillso/internal/digest"
 	"stillso/internal/host"
 )
 
@@ -152,7 +152,7 @@ func takeItem(rd *host.Reader, payload []byte, at time.Time) error {
 	// Ids that the model's server gave are unique with some providers only, and
 	// older versions copy the rows of the thread that was forked: time and content
 	// tell which row it is.
-	sum := sha256.New()
+	sum := digest.New()
 	_, _ = sum.Write([]byte(at.Format(time.RFC3339Nano) + "\x00")) // a hash does not fail
 	_, _ = sum.Write(payload)
 	if turn.ID = "codex." + hex.EncodeToString(sum.Sum(nil)[:16]); !rd.New(turn.ID) {

@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"stillso"
+	"stillso/internal/digest"
 	"stillso/internal/host"
 )
 
@@ -57,7 +57,7 @@ func takeRow(rd *host.Reader, doc []byte, session string, at time.Time) error {
 	}
 	rd.Known()
 	rd.Facts(session, "", "", "", at)
-	sum := sha256.New()
+	sum := digest.New()
 	_, _ = sum.Write([]byte(session + "\x00")) // a hash does not fail
 	_, _ = sum.Write(doc)
 	id := "cursor." + hex.EncodeToString(sum.Sum(nil)[:16])
