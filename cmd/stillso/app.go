@@ -58,7 +58,7 @@ func (a *app) print(sum summary) error {
 
 // warn tells a person something beside the summary, on standard error.
 func (a *app) warn(format string, v ...any) {
-	fmt.Fprintf(a.std.err, "stillso: warning: %s\n", oneLine(cleanText(fmt.Sprintf(format, v...)))) //nolint:errcheck // where standard error is gone, nobody listens
+	fmt.Fprintf(a.std.err, "stillso: warning: %s\n", oneLine(safeText(fmt.Sprintf(format, v...)))) //nolint:errcheck // where standard error is gone, nobody listens
 }
 
 // close closes what was opened.

@@ -195,7 +195,7 @@ func report(std streams, asJSON bool, err error) int {
 			return code
 		}
 	}
-	fmt.Fprintf(std.err, "stillso: %s\n", oneLine(cleanText(text))) //nolint:errcheck // where standard error is gone, nobody listens
+	fmt.Fprintf(std.err, "stillso: %s\n", oneLine(safeText(text))) //nolint:errcheck // where standard error is gone, nobody listens
 	return code
 }
 

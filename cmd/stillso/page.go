@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"stillso/internal/redact"
 )
 
 // This file prints for people. The rules are:
@@ -17,7 +20,8 @@ import (
 //   - Errors, warnings and progress go to standard error, with "stillso:" before
 //     errors and warnings; no capital at the start, no full stop at the end.
 //   - Text that came from memories, files or prompts is cleaned before it is
-//     printed, so that none of it can command a terminal.
+//     printed, so that none of it can command a terminal; and secrets are taken
+//     out once more, for what an older version stored.
 //   - Colours and progress only where a person looks: on a terminal, and not
 //     with NO_COLOR.
 
@@ -51,9 +55,9 @@ func (p *page) printf(format string, a ...any) {
 		switch v := v.(type) {
 		case styled, int, int64, float64, bool, rune, byte:
 		case string:
-			a[i] = cleanText(v)
+			a[i] = safeText(v)
 		default:
-			a[i] = cleanText(fmt.Sprint(v))
+			a[i] = safeText(fmt.Sprint(v))
 		}
 	}
 	_, p.err = fmt.Fprintf(p.w, format, a...)
@@ -68,11 +72,17 @@ func (p *page) yellow(s string) styled { return p.style("33", s) }
 func (p *page) cyan(s string) styled   { return p.style("36", s) }
 
 func (p *page) style(code, s string) styled {
-	s = cleanText(s)
+	s = safeText(s)
 	if !p.colour || s == "" {
 		return styled(s)
 	}
 	return styled("\x1b[" + code + "m" + s + "\x1b[0m")
+}
+
+// safeText returns s without secrets, and safe for a terminal.
+func safeText(s string) string {
+	s, _ = redact.Text(s)
+	return cleanText(s)
 }
 
 // cleanText makes text safe for a terminal: control characters (also C1) other
@@ -121,15 +131,58 @@ func unsafeRune(r rune) bool {
 // oneLine folds white space, so that a memory takes one line of a table.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// writeJSON prints v as one indented JSON document that is safe to look at in a
-// terminal.
+// writeJSON prints v as one indented JSON document without secrets that is safe to
+// look at in a terminal.
 func writeJSON(w io.Writer, v any) error {
 	b, err := marshalSafe(v, "  ")
+	if err == nil {
+		b, err = redactJSON(b)
+	}
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(b)
 	return err
+}
+
+// redactJSON takes the secrets out of every text of a JSON document; names of
+// members, and all that is no text, stay as they stand.
+func redactJSON(doc []byte) ([]byte, error) {
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		if doc[i] != '"' {
+			out = append(out, doc[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(doc) && doc[end] != '"' {
+			if doc[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end+1, len(doc))
+		literal := doc[i:end]
+		i = end
+		if i < len(doc) && doc[i] == ':' {
+			out = append(out, literal...)
+			continue
+		}
+		var text string
+		if err := json.Unmarshal(literal, &text); err != nil {
+			return nil, fmt.Errorf("cannot print as JSON: %w", err)
+		}
+		if clean, found := redact.Text(text); len(found) > 0 {
+			quoted, err := marshalSafe(clean, "")
+			if err != nil {
+				return nil, err
+			}
+			literal = bytes.TrimSuffix(quoted, []byte("\n"))
+		}
+		out = append(out, literal...)
+	}
+	return out, nil
 }
 
 // marshalSafe returns v as JSON with a newline at the end. What encoding/json

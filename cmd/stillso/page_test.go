@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"stillso"
 )
 
@@ -59,6 +61,35 @@ func TestJSONIsSafeAndTrue(t *testing.T) {
 	var back map[string]string
 	if err := json.Unmarshal(b, &back); err != nil || back["v"] != in {
 		t.Errorf("read back %q, %v; want %q", back["v"], err, in)
+	}
+}
+
+// What an older version stored with a secret must not be printed, in either form,
+// and nothing else may change.
+func TestSecretsAreNotPrinted(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("a1B2c3D4", 5)[:36]
+	var b strings.Builder
+	p := &page{w: &b}
+	p.printf("%s|%s\n", "token "+secret, p.bold(secret))
+	p.table([]string{"content"}, [][]string{{"the token is " + secret}})
+	if strings.Contains(b.String(), secret) {
+		t.Errorf("printed: %s", b.String())
+	}
+	in := map[string]any{"a": "x \"quoted\" \\ é", "n": 1.5, "list": []any{"token\n" + secret, nil, true}, "m": map[string]any{"k:": "v: y"}}
+	b.Reset()
+	if err := writeJSON(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatalf("%v in %s", err, b.String())
+	}
+	if strings.Contains(b.String(), secret) || !strings.Contains(b.String(), "redacted") {
+		t.Errorf("printed: %s", b.String())
+	}
+	in["list"], got["list"] = nil, nil
+	if diff := cmp.Diff(in, got); diff != "" {
+		t.Errorf("changed:\n%s", diff)
 	}
 }
 

@@ -18,7 +18,7 @@ func (p *page) table(head []string, rows [][]string) {
 	}
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = oneLine(cleanText(cell))
+			row[i] = oneLine(safeText(cell))
 			if i < len(head)-1 {
 				wide[i] = max(wide[i], columns(row[i]))
 			}
