@@ -125,7 +125,7 @@ func (b *bench) store(t *testing.T, n int) string {
 	}
 	start := time.Now()
 	learner := recall.NewLearner()
-	learner.Prompt("ok, go on")
+	learner.Prompt("project/speed", "ok, go on")
 	model := learner.Model()
 	w, err := snapshot.Lock(dir, 0)
 	if err != nil {

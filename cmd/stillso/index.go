@@ -224,6 +224,9 @@ func (x *indexer) base(ctx context.Context) error {
 		b.Discard()
 		return err
 	}
+	for key, value := range model.Calibrated() {
+		b.Set(key, value)
+	}
 	_, err = b.Commit()
 	return err
 }
@@ -290,7 +293,7 @@ func (x *indexer) learn(ctx context.Context, l *recall.Learner) error {
 		}
 		for _, t := range turns {
 			if t.Speaker == stillso.Typed {
-				l.Prompt(t.Text)
+				l.Prompt(s.Namespace, t.Text)
 				n++
 			}
 		}

@@ -254,6 +254,9 @@ type RecallOptions struct {
 	Clock func() time.Time
 	// Foreign prompts are asked of every set.
 	Foreign []ForeignPrompt
+	// Typed are prompts that the user typed in another project: what the background
+	// learns from and the thresholds are calibrated with.
+	Typed []ForeignPrompt
 	// Forget are scripts that the background is made not to know.
 	Forget []terms.Script
 	// Temp is a directory for the snapshots; empty is the system's.

@@ -8,18 +8,19 @@ import (
 	"stillso"
 	"stillso/internal/recall"
 	"stillso/internal/snapshot"
-	"stillso/internal/terms"
 )
 
 // BuildSnapshot writes the memories as a snapshot into dir, as the sweep does.
-// Scripts to forget are taken for unknown to the background.
-func BuildSnapshot(dir string, memories []*stillso.Memory, forget ...terms.Script) error {
+func BuildSnapshot(dir string, memories []*stillso.Memory, o RecallOptions) error {
 	l := recall.NewLearner()
-	for _, s := range forget {
+	for _, s := range o.Forget {
 		l.Forget(s)
 	}
 	for _, m := range memories {
 		l.Memory(m)
+	}
+	for _, p := range o.Typed {
+		l.Prompt("project/elsewhere", p.Text)
 	}
 	model := l.Model()
 	w, err := snapshot.Lock(dir, time.Second)
@@ -37,6 +38,9 @@ func BuildSnapshot(dir string, memories []*stillso.Memory, forget ...terms.Scrip
 			return err
 		}
 	}
+	for k, v := range model.Calibrated() {
+		b.Set(k, v)
+	}
 	_, err = b.Commit()
 	return err
 }
@@ -48,7 +52,7 @@ func withSnapshot(memories []*stillso.Memory, o RecallOptions, do func(*snapshot
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := BuildSnapshot(dir, memories, o.Forget...); err != nil {
+	if err := BuildSnapshot(dir, memories, o); err != nil {
 		return err
 	}
 	snap, err := snapshot.Open(dir)

@@ -81,6 +81,8 @@ type Model struct {
 	Stats    Stats
 	learnt   []byte
 	limits   []byte
+	// calibration is at work while a base is built.
+	calibration *calibration
 }
 
 // keyStrange holds the set of unknown scripts, where it is not the usual one.
@@ -95,6 +97,7 @@ type Learner struct {
 	strange map[string]spread // terms of unknown scripts
 	prompts float64
 	said    map[string]float64
+	typed   []typedPrompt // the newest, to calibrate with
 	unknown scripts
 }
 
@@ -133,11 +136,16 @@ func (l *Learner) Memory(m *stillso.Memory) {
 // memory that has the most.
 type spread struct{ units, most float64 }
 
-// Prompt counts one prompt that the user typed, in whichever project.
-func (l *Learner) Prompt(text string) {
+// Prompt counts one prompt that the user typed, in whichever project; the newest
+// come first. A project's thresholds are tried on those of the others.
+func (l *Learner) Prompt(space stillso.Namespace, text string) {
 	l.prompts++
+	list := terms.Analyze(Clean(text))
+	if len(l.typed) < maxProbes && space != "" && space != stillso.UserNamespace && hasTopic(list) {
+		l.typed = append(l.typed, typedPrompt{space, text})
+	}
 	seen := map[string]bool{}
-	for _, t := range terms.Analyze(Clean(text)) {
+	for _, t := range list {
 		if !seen[t.Text] && !terms.Stop(t) {
 			seen[t.Text] = true
 			l.said[t.Text]++
@@ -161,12 +169,13 @@ func (l *Learner) Model() *Model {
 		m.learnt = background.Pack(shares, uint32(min(max(l.prompts, 1), math.MaxUint32)))
 		m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // just packed
 	}
+	m.calibration = m.newCalibration(l.typed)
 	return m
 }
 
 // Constants are what a snapshot built with this model has to carry.
 func (m *Model) Constants() map[string][]byte {
-	c := map[string][]byte{keyLearnt: m.learnt, keyLimits: m.limits}
+	c := map[string][]byte{keyLearnt: m.learnt}
 	if s := m.Language.strange; s != unshipped {
 		c[keyStrange] = []byte{byte(s)}
 	}
@@ -178,8 +187,23 @@ func (m *Model) Constants() map[string][]byte {
 func (m *Model) Index(mem *stillso.Memory) (snapshot.Doc, []snapshot.Posting) {
 	postings := m.Formula.Postings(mem, m.Language, m.Stats)
 	d := Doc(mem)
-	d.Numbers = packGenerality(Generality(postings, m.Language))
+	general := Generality(postings, m.Language)
+	d.Numbers = packGenerality(general)
+	if m.calibration != nil {
+		m.calibration.add(&m.Formula, mem, postings, general)
+	}
 	return d, append(append(postings, filePostings(mem)...), signals(mem)...)
+}
+
+// Calibrated are the constants that are known once all memories were indexed: by
+// what the thresholds of a project are raised so that it keeps silent at prompts
+// of the others.
+func (m *Model) Calibrated() map[string][]byte {
+	if m.calibration == nil {
+		return nil
+	}
+	m.limits = packScales(m.calibration.scales(&m.Formula))
+	return map[string][]byte{keyLimits: m.limits}
 }
 
 // generalityUnit is the resolution in which a document carries its generality.

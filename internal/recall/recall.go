@@ -118,7 +118,7 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 		return
 	}
 	f := &r.model.Formula
-	n := r.view.Len()
+	n, scale := r.view.Len(), scaleOf(r.model.limits, r.q.Namespaces)
 	before := r.before()
 	files := fileTerms(r.q.Files)
 	w := make([]ranked, 0, len(found))
@@ -147,7 +147,7 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 		if x.head.State == stillso.Superseded {
 			h.Strength *= supersededFactor
 		}
-		h.Threshold = f.Threshold(n, x.head.Flags&snapshot.HasAliases != 0)
+		h.Threshold = scale * f.Threshold(n, x.head.Flags&snapshot.HasAliases != 0)
 		for i, a := range r.out.Asked {
 			if x.Matched&(1<<i) != 0 {
 				h.Matched = append(h.Matched, a.Term)

@@ -321,3 +321,20 @@ func FuzzRecall(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkRecall(b *testing.B) {
+	s := open(b, shop()...)
+	for name, p := range map[string]string{
+		"english80": strings.Repeat("can you look why the deploy of our shop fails when invoice totals are rounded twice on staging today ", 4),
+		"chinese":   strings.Repeat("为什么部署脚本在导入数据库之后失败，需要重新配置服务器的缓存和图片目录？", 8),
+		"paste":     strings.Repeat("2026-11-30 10:00:00 INFO something happened in the service of the shop\n", 1500) + "why?",
+		"chat":      "ok, go on",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ask(s, p)
+			}
+		})
+	}
+}

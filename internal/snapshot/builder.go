@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -107,6 +108,16 @@ func (b *Builder) Add(d Doc, postings []Posting) error {
 		b.Hide(d.ID)
 	}
 	return b.err
+}
+
+// Set adds a constant that is known only once the documents are.
+func (b *Builder) Set(key string, value []byte) {
+	c := maps.Clone(b.constants)
+	if c == nil {
+		c = map[string][]byte{}
+	}
+	c[key] = value
+	b.constants = c
 }
 
 // Hide takes a document out of the base; one the base does not have is no error.
