@@ -11,6 +11,7 @@ import (
 
 	"stillso"
 	"stillso/internal/files"
+	"stillso/internal/home"
 	"stillso/internal/snapshot"
 )
 
@@ -74,11 +75,40 @@ type standing struct {
 	memories []*stillso.Memory
 }
 
+// Above manyMemories, looking for those that stand in files takes seconds; then
+// it is done once in filesPause, not after every turn.
+const (
+	manyMemories = 5000
+	filesPause   = time.Hour
+)
+
 // files brings the memories that stand in files into step with them.
 func (s *sweeper) files(ctx context.Context) error {
+	mark := filepath.Join(filepath.Dir(s.app.dir.SweepLog()), "files.mark")
+	if info, err := os.Stat(mark); err == nil && !s.whole && s.app.now().Sub(info.ModTime()) < filesPause && s.large() {
+		return nil
+	}
 	n, err := s.app.inStep(ctx)
 	s.sum.InStep += n
-	return err
+	if err != nil {
+		return err
+	}
+	f, err := home.OpenFile(mark, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	now := s.app.now()
+	return errors.Join(f.Close(), os.Chtimes(mark, now, now))
+}
+
+// large reports whether the index holds many memories.
+func (s *sweeper) large() bool {
+	snap, err := snapshot.Open(string(s.app.dir))
+	if err != nil {
+		return false
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	return snap.All().Len() > manyMemories
 }
 
 // inStep compares every file that memories stand in with what it holds now, and

@@ -66,7 +66,7 @@ func (c *sweepCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sweeper{app: a, log: log, sum: &swept{}}
+	s := &sweeper{app: a, log: log, sum: &swept{}, whole: c.Wait || c.Rebuild}
 	begin := a.now()
 	log.Info("start", "version", buildVersion().Version)
 	err = s.all(ctx, c.Rebuild)
@@ -109,6 +109,8 @@ type sweeper struct {
 	sum *swept
 	// rebuild is set where a hook found the index unusable.
 	rebuild bool
+	// whole is set where a person asked for everything to be done.
+	whole bool
 	// saved are the memories that this sweep captured.
 	saved []*stillso.Memory
 }
