@@ -9,7 +9,7 @@ import (
 
 	"stillso"
 	"stillso/internal/capture"
-	"stillso/internal/host/claudecode"
+	"stillso/internal/host"
 	"stillso/internal/llm"
 	"stillso/internal/redact"
 )
@@ -62,8 +62,8 @@ type task struct {
 const modelTries = 5
 
 func (c *captureCmd) run(ctx context.Context, a *app) (summary, error) {
-	if c.Host != claudecode.Name {
-		return nil, usagef("cannot capture: unknown host %q; use %s", c.Host, claudecode.Name)
+	if _, ok := a.assistant(c.Host); !ok {
+		return nil, usagef("cannot capture: unknown host %q; use one of %s", c.Host, a.assistantNames())
 	}
 	if st, err := os.Stat(c.Transcript); err != nil || !st.Mode().IsRegular() {
 		return nil, usagef("cannot capture %s: it is no file that can be read; name a transcript (.jsonl)", c.Transcript)
@@ -79,7 +79,7 @@ func (c *captureCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	defer unlock()
 	sum, err := a.capture(ctx, task{host: c.Host, transcript: c.Transcript, session: c.Session, dir: c.Dir, hurry: true})
-	if errors.Is(err, claudecode.ErrUnsupported) {
+	if errors.Is(err, host.ErrUnsupported) {
 		err = usagef("nothing was captured: %w", err)
 	}
 	return sum, err
@@ -141,7 +141,7 @@ func (a *app) take(ctx context.Context, t task) (stillso.Session, *captured, err
 	sum := &captured{Session: t.session, Saved: []*stillso.Memory{}}
 	session := stillso.Session{ID: t.session, Host: t.host, Transcript: t.transcript, Directory: t.dir}
 	if session.ID == "" {
-		session.ID = sessionOf(t.transcript)
+		session.ID = a.sessionOf(t)
 	}
 	if old, err := a.opened.Session(ctx, session.ID); err == nil {
 		session = *old
@@ -150,7 +150,7 @@ func (a *app) take(ctx context.Context, t task) (stillso.Session, *captured, err
 		return session, sum, err
 	}
 	var turns []stillso.Turn
-	got, err := claudecode.ReadFile(t.transcript, claudecode.Position{Offset: session.Offset, Mark: session.Mark}, func(turn stillso.Turn) error {
+	got, err := a.readTranscript(ctx, t, host.Position{Offset: session.Offset, Mark: session.Mark}, func(turn stillso.Turn) error {
 		turn.Text, _ = redact.Text(turn.Text)
 		turns = append(turns, turn)
 		return nil
@@ -185,12 +185,6 @@ func (a *app) take(ctx context.Context, t task) (stillso.Session, *captured, err
 	sum.Session, sum.Broken = session.ID, got.Broken+got.TooLong
 	sum.Turns, err = a.opened.Record(ctx, session, turns)
 	return session, sum, err
-}
-
-// sessionOf returns the id that the name of a transcript gives.
-func sessionOf(path string) string {
-	base := filepath.Base(path)
-	return base[:len(base)-len(filepath.Ext(base))]
 }
 
 // newPrompts counts the typed turns that were not captured yet.

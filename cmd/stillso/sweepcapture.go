@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"stillso"
-	"stillso/internal/host/claudecode"
+	"stillso/internal/host"
 )
 
 // The kinds of work that hooks queue.
@@ -29,6 +29,10 @@ const catchUpAge = 30 * 24 * time.Hour
 
 // idle is how long a transcript must be silent to count as ended.
 const idle = 15 * time.Minute
+
+// recent bounds the sessions whose turns are looked through for what a busy model
+// left uncaptured; older ones were caught up when they fell silent.
+const recent = 48 * time.Hour
 
 // capture captures the sessions that wait, then those that went on since.
 func (s *sweeper) capture(ctx context.Context) error {
@@ -95,12 +99,12 @@ func (s *sweeper) item(ctx context.Context, q stillso.QueueItem, captureOn bool,
 // hopeless reports whether trying again cannot help: the file is gone or is none
 // of ours.
 func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, claudecode.ErrUnsupported)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ErrUnsupported)
 }
 
 // one captures one session.
 func (s *sweeper) one(ctx context.Context, t task) error {
-	if t.host != claudecode.Name {
+	if _, ok := s.app.assistant(t.host); !ok {
 		s.log.Warn("session of an unknown host dropped", "host", t.host)
 		return nil
 	}
@@ -128,10 +132,14 @@ func (s *sweeper) catchUp(ctx context.Context, done map[string]bool) error {
 			continue
 		}
 		info, err := os.Stat(x.Transcript)
-		if err != nil || info.Size() == x.Offset && !s.uncaptured(ctx, x) {
+		if err != nil {
 			continue
 		}
-		quiet := s.app.now().Sub(info.ModTime()) > idle
+		age := s.app.now().Sub(info.ModTime())
+		if info.Size() == x.Offset && (age > recent || !s.uncaptured(ctx, x)) {
+			continue
+		}
+		quiet := age > idle
 		t := task{host: x.Host, transcript: x.Transcript, session: x.ID, dir: x.Directory, hurry: quiet}
 		if err := s.one(ctx, t); err != nil && !hopeless(err) {
 			s.failed("capture", sessionError(t, err))
