@@ -69,7 +69,7 @@ type installed struct {
 	Removed  bool   `json:"removed,omitempty"`
 	Trusted  bool   `json:"trusted,omitempty"`
 	Diff     string `json:"diff,omitempty"`
-	Note     string `json:"note,omitempty"`
+	Remark   string `json:"note,omitempty"`
 
 	plans []*settings.Plan
 	shown bool // the diff was shown before the question
@@ -128,7 +128,7 @@ func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
 			return nil, settingsError("nothing was installed", err)
 		}
 		list = append(list, &installed{
-			Host: h.name, Settings: h.settings, Hook: hook, Changed: plan.Changed(), DryRun: c.DryRun, Diff: plan.Diff(), Note: a.installNote(h, c.Trust),
+			Host: h.name, Settings: h.settings, Hook: hook, Changed: plan.Changed(), DryRun: c.DryRun, Diff: plan.Diff(), Remark: a.installNote(h, c.Trust),
 			plans: []*settings.Plan{plan},
 		})
 	}
@@ -154,10 +154,10 @@ func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
 			continue
 		}
 		if err := a.trustCodex(ctx, h); err != nil {
-			list[i].Note = fmt.Sprintf("Codex does not trust the hook yet: %v; open Codex and approve it with /hooks", err)
+			list[i].Remark = fmt.Sprintf("Codex does not trust the hook yet: %v; open Codex and approve it with /hooks", err)
 			continue
 		}
-		list[i].Trusted, list[i].Note = true, ""
+		list[i].Trusted, list[i].Remark = true, ""
 	}
 	return summaryOf(list), nil
 }
@@ -271,7 +271,7 @@ func (c *uninstallCmd) run(ctx context.Context, a *app) (summary, error) {
 		if h.name == codex.Name {
 			trust, err := a.planDistrust(h)
 			if err != nil {
-				x.Note = fmt.Sprintf("what Codex trusts stays in its config.toml: %v", err)
+				x.Remark = fmt.Sprintf("what Codex trusts stays in its config.toml: %v", err)
 			} else {
 				x.plans = append(x.plans, trust)
 			}
@@ -355,7 +355,7 @@ func (s *installed) lines(p *page) {
 	if s.Trusted {
 		p.printf("trusted by Codex\n")
 	}
-	if s.Note != "" {
-		p.printf("%s %s\n", p.yellow("note:"), s.Note)
+	if s.Remark != "" {
+		p.printf("%s %s\n", p.yellow("note:"), s.Remark)
 	}
 }
