@@ -1,0 +1,453 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"stillso"
+)
+
+// ruleID begins the id of a claim that was drawn by the rules of this file; claims by
+// people and models have other ids, and are kept as they are.
+const ruleID = "rule-"
+
+// Claims returns what a memory claims: what the rules draw from its content, body and
+// related files, after the claims that it carries already. It is at most [MaxClaims]
+// claims, each valid, none twice. Verdicts of claims that are still made are kept.
+//
+// The rules prefer silence: what may be an example, a plan, history or a remark about
+// another project makes no claim, and neither do events and todos, whose words are
+// about what was and what will be.
+func Claims(m *stillso.Memory) []stillso.Claim {
+	var out []stillso.Claim
+	add := func(c stillso.Claim) {
+		same := func(o stillso.Claim) bool { return o.ID == c.ID || o.Probe == c.Probe && slices.Equal(o.Args, c.Args) }
+		if len(out) < MaxClaims && Valid(c) == nil && !slices.ContainsFunc(out, same) {
+			out = append(out, c)
+		}
+	}
+	known := map[string]stillso.Claim{}
+	for _, c := range m.Claims {
+		if known[c.ID] = c; c.ID != "" && !strings.HasPrefix(c.ID, ruleID) {
+			add(c)
+		}
+	}
+	for _, c := range drawn(m) {
+		c.ID = claimID(c)
+		if old, ok := known[c.ID]; ok {
+			c.Verdict, c.Reason, c.CheckedAt = old.Verdict, old.Reason, old.CheckedAt
+		}
+		add(c)
+	}
+	return out
+}
+
+func claimID(c stillso.Claim) string {
+	sum := sha256.Sum256([]byte(c.Probe + "\x00" + strings.Join(c.Args, "\x00")))
+	return ruleID + hex.EncodeToString(sum[:5])
+}
+
+// drawn applies the rules, without bounds and checks.
+func drawn(m *stillso.Memory) []stillso.Claim {
+	if m.Type == stillso.Event || m.Type == stillso.Todo {
+		return nil
+	}
+	d := &drawer{}
+	for _, f := range m.RelatedFiles {
+		if !path.IsAbs(f) && !strings.Contains(f, `\`) {
+			d.claim("path", path.Clean(f))
+		}
+	}
+	d.text(m.Content)
+	if m.Body != m.Content {
+		d.text(withoutFences(m.Body))
+	}
+	return d.claims
+}
+
+// withoutFences drops blocks of code, which are examples.
+func withoutFences(s string) string {
+	if !strings.Contains(s, "```") {
+		return s
+	}
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(s) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			inside = !inside
+			b.WriteByte('\n')
+		} else if !inside {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+type drawer struct{ claims []stillso.Claim }
+
+func (d *drawer) claim(probe string, args ...string) {
+	d.claims = append(d.claims, stillso.Claim{Probe: probe, Args: args})
+}
+
+func (d *drawer) text(s string) {
+	for _, sentence := range sentences(s) {
+		d.sentence(sentence)
+	}
+}
+
+// sentences splits at ends of lines and at marks that end a sentence: those of Latin
+// scripts only before a space, for paths have dots.
+func sentences(s string) []string {
+	var out []string
+	from := 0
+	for i, r := range s {
+		end := r == '\n' || r == '。' || r == '！' || r == '？' || r == '；'
+		if next := i + utf8.RuneLen(r); r == '.' || r == '!' || r == '?' || r == ';' {
+			end = next < len(s) && (s[next] == ' ' || s[next] == '\n') && !abbreviation(s[from:i])
+		}
+		if end {
+			out = append(out, s[from:i])
+			from = i + max(utf8.RuneLen(r), 1)
+		}
+	}
+	return append(out, s[from:])
+}
+
+// abbreviation reports whether a dot after s does not end a sentence: e.g., i.e., etc.
+func abbreviation(s string) bool {
+	i := strings.LastIndexByte(s, ' ') + 1
+	w := strings.ToLower(strings.TrimLeft(s[i:], "("))
+	return w == "e.g" || w == "i.e" || w == "etc" || w == "vs" || w == "cf" || w == "no"
+}
+
+// patterns are the rules' expressions, compiled when the first memory is read.
+type patterns struct {
+	// hedged matches a sentence that speaks of what is not here: what was, will be,
+	// could be, or is somewhere else.
+	hedged *regexp.Regexp
+
+	url    *regexp.Regexp
+	branch *regexp.Regexp
+	// naming matches a sentence about how branches are to be called.
+	naming   *regexp.Regexp
+	tag      *regexp.Regexp
+	commit   *regexp.Regexp
+	pull     *regexp.Regexp
+	pullURL  *regexp.Regexp
+	merged   *regexp.Regexp
+	notYet   *regexp.Regexp
+	repo     *regexp.Regexp
+	make     *regexp.Regexp
+	script   *regexp.Regexp
+	at       *regexp.Regexp
+	pinned   *regexp.Regexp
+	module   *regexp.Regexp
+	quoted   *regexp.Regexp
+	env      *regexp.Regexp
+	envCue   *regexp.Regexp
+	dotenv   *regexp.Regexp
+	instance *regexp.Regexp
+	in       *regexp.Regexp
+	symbol   *regexp.Regexp
+}
+
+var rules = sync.OnceValue(func() *patterns {
+	return &patterns{
+		hedged: regexp.MustCompile(`(?i)\b(?:delet|remov|renam)\w*|\bno longer\b|\bgone\b|\bmoved? (?:\S+ )?(?:from|away|out)\b|\bused to\b|\bformer(?:ly)?\b|\bpreviously\b` +
+			`|\bthere (?:is|was|are|were) no\b|\b(?:does|did|do)(?:n't| not) (?:exist|create|add)\b|\bcreat(?:e|es|ed|ing)\b|\bwill (?:be|move|live|go)\b|\bplanned\b|\bwould\b` +
+			`|\be\.g\.?|\bfor example\b|\bfor instance\b|\bsuch as\b|\binstead of\b|\brather than\b|\breplace[ds]\b|\bgenerate[ds]\b|\bgit-?ignored?\b` +
+			`|\b(?:other|another|different|separate|upstream|sister|their) (?:repo|repository|project|service)\b|\bin the \S+ (?:repo|repository)\b` +
+			`|删除|删掉|已删|移除|去掉|不再|曾经|以前|原来|改名|重命名|搬到|移到|不存在|没有|新建|创建|例如|比如|而不是|生成|另一个|别的(?:仓库|项目)|其他(?:仓库|项目)`),
+
+		url:      regexp.MustCompile("https?://[^\\s<>\"'`\\]\\[{}|^\\\\，。；、（）]+"),
+		branch:   regexp.MustCompile("(?i)(?:\\bbranch(?:es)?|分支)(?:\\s+(?:is|called|named|name is|叫|是|为)){0,3}[\\s：:]*[`\"'“]([\\w./#+-]+)[`\"'”]|[`\"'“]([\\w./#+-]+)[`\"'”]\\s*(?:branch\\b|分支)|\\bbranch (?:is )?(?:called|named) ([\\w./-]+)|\\b(main|master|develop|trunk|staging|production) branch\\b|\\bbranch (main|master|develop|trunk|staging|production)\\b"),
+		naming:   regexp.MustCompile(`(?i)\bnew branch|\bprefix|\bnaming|\bconvention|\bpattern|\blike\b|\bstart(?:s|ing)? with\b|前缀|命名|新分支`),
+		tag:      regexp.MustCompile("(?i)(?:\\btag(?:ged)?(?: as)?|标签)\\s+[`\"']?(v?\\d[\\w.+-]*)[`\"']?|[`\"'](v?\\d[\\w.+-]*)[`\"']\\s+tag\\b"),
+		commit:   regexp.MustCompile("(?i)(?:\\bcommit|提交)\\s+[`\"']?([0-9a-f]{7,40})\\b"),
+		pull:     regexp.MustCompile(`(?i)(?:\bPR|\bpull request)\s*#?(\d{1,7})\b`),
+		pullURL:  regexp.MustCompile(`https?://github\.com/([\w-]+/[\w.-]+)/pull/(\d{1,7})`),
+		merged:   regexp.MustCompile(`(?i)\b(?:was|is|are|were|been|got|已)?\s*merged\b|已合并`),
+		notYet:   regexp.MustCompile(`(?i)\b(?:not|until|once|when|before|after|if|unless|wait)\b|n't|未|还没|等`),
+		repo:     regexp.MustCompile(`(?i)\brepo(?:sitory)?\s+(?:is|stays|remains)\s+(public|private|internal)\b|仓库是(公开|私有)的?`),
+		make:     regexp.MustCompile("`make ((?:[\\w./-]+)(?: [\\w./-]+)*)`|\\b[Rr]un make ([a-z][\\w-]*)\\b"),
+		script:   regexp.MustCompile(`\b(?:npm|pnpm|yarn|bun) run ([A-Za-z0-9][\w:.-]*)`),
+		at:       regexp.MustCompile(`(?:^|[\s"'\x60(])(@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*|[a-z0-9][\w.-]*)@(v?\d+(?:\.\d+)+[\w.+-]*|v?\d+)\b`),
+		pinned:   regexp.MustCompile(`(?:^|[\s"'\x60(])([A-Za-z0-9][\w.-]*)(?:\[[\w,]+\])?==(\d[\w.+-]*)`),
+		module:   regexp.MustCompile(`(?:^|[\s"'\x60(])([a-z0-9][\w-]*(?:\.[\w-]+)+/[\w./~-]+)[\x60"']? (v\d+\.\d+\.\d+[\w.+-]*)`),
+		quoted:   regexp.MustCompile("`([A-Za-z@][\\w./@-]*)`(?: is)?(?: pinned)?(?: at| to)?(?: version)? (v?\\d+(?:\\.\\d+)+[\\w.+-]*)"),
+		env:      regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
+		envCue:   regexp.MustCompile(`(?i)\benv(?:ironment)?\b|\bvariables?\b|\bexport\b|\$[A-Z]|\.env\b|\bdoppler\b|\bsecrets?\b|环境变量|变量|密钥名`),
+		dotenv:   regexp.MustCompile(`(?:^|[\s"'\x60(/])((?:[\w-]+/)*\.env(?:\.[\w.-]+\w)?)\b`),
+		instance: regexp.MustCompile(`\bi-(?:[0-9a-f]{17}|[0-9a-f]{8})\b`),
+		in:       regexp.MustCompile("(?i)\\b(?:func(?:tion)?|method|class|struct|type|interface|const(?:ant)?|defined|declared|implemented|lives|helper)\\b|函数|方法|定义|实现"),
+		symbol:   regexp.MustCompile("`([A-Za-z_$][\\w$.]*)(?:\\(\\))?`"),
+	}
+})
+
+// sentence draws the claims of one sentence.
+func (d *drawer) sentence(s string) {
+	merged := rules().merged.MatchString(s) && !rules().notYet.MatchString(s)
+	for _, m := range rules().pullURL.FindAllStringSubmatch(s, -1) {
+		if merged {
+			d.claim("merged", m[1], m[2])
+		}
+	}
+	for _, m := range rules().pull.FindAllStringSubmatch(s, -1) {
+		if merged {
+			d.claim("merged", thisRepository, m[1])
+		}
+	}
+	if rules().hedged.MatchString(s) {
+		return
+	}
+	for _, u := range rules().url.FindAllString(s, -1) {
+		u = strings.TrimRight(u, ".,;:!?)'\"*_")
+		u, _, _ = strings.Cut(u, "#")
+		d.claim("url", u)
+	}
+	s = rules().url.ReplaceAllString(s, " ")
+	for _, m := range rules().branch.FindAllStringSubmatch(s, -1) {
+		if name := strings.TrimRight(first(m[1:]), "."); !exampleName(name) && !rules().naming.MatchString(s) {
+			d.claim("branch", name)
+		}
+	}
+	for _, m := range rules().tag.FindAllStringSubmatch(s, -1) {
+		d.claim("tag", strings.TrimRight(first(m[1:]), ".-"))
+	}
+	for _, m := range rules().commit.FindAllStringSubmatch(s, -1) {
+		if strings.ContainsAny(m[1], "0123456789") && strings.ContainsAny(strings.ToLower(m[1]), "abcdef") {
+			d.claim("commit", strings.ToLower(m[1]))
+		}
+	}
+	if m := rules().repo.FindStringSubmatch(s); m != nil {
+		word := map[string]string{"公开": "public", "私有": "private"}[m[2]]
+		d.claim("visibility", thisRepository, first([]string{strings.ToLower(m[1]), word}))
+	}
+	for _, m := range rules().instance.FindAllString(s, -1) {
+		d.claim("instance", m)
+	}
+	d.commands(s)
+	d.packages(s)
+	d.variables(s)
+	d.paths(s)
+}
+
+func first(list []string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (d *drawer) commands(s string) {
+	for _, m := range rules().make.FindAllStringSubmatch(s, -1) {
+		for _, t := range strings.Fields(first(m[1:])) {
+			if t[0] != '-' && !strings.Contains(t, "=") && t != "sure" {
+				d.claim("target", t)
+			}
+		}
+	}
+	for _, m := range rules().script.FindAllStringSubmatch(s, -1) {
+		d.claim("script", strings.TrimRight(m[1], ".:"))
+	}
+}
+
+func (d *drawer) packages(s string) {
+	for _, re := range []*regexp.Regexp{rules().at, rules().pinned, rules().module, rules().quoted} {
+		for _, m := range re.FindAllStringSubmatch(s, -1) {
+			if isCode(path.Ext(m[1])) || strings.HasSuffix(m[1], "/") {
+				continue
+			}
+			d.claim("version", m[1], strings.TrimRight(m[2], ".-+_"))
+		}
+	}
+}
+
+func (d *drawer) variables(s string) {
+	if !rules().envCue.MatchString(s) {
+		return
+	}
+	file := ""
+	if m := rules().dotenv.FindStringSubmatch(s); m != nil {
+		file = strings.TrimRight(m[1], ".")
+	}
+	doppler := strings.Contains(strings.ToLower(s), "doppler")
+	for _, name := range rules().env.FindAllString(s, -1) {
+		switch {
+		case doppler:
+			d.claim("secret", name)
+		case file != "":
+			d.claim("dotenv", name, file)
+		default:
+			d.claim("env", name)
+		}
+	}
+}
+
+// paths draws paths and bare file names, and the symbol that a sentence says is in one.
+func (d *drawer) paths(s string) {
+	var only []string
+	for _, t := range tokens(s) {
+		switch p := cleanPath(t.text); {
+		case p == "" || exampleName(p):
+		case strings.Contains(p, "/"):
+			if pathLike(p, t.quoted) {
+				d.claim("path", p)
+				only = append(only, p)
+			}
+		case fileLike(p):
+			d.claim("file", p)
+		}
+	}
+	if len(only) != 1 || !isCode(path.Ext(only[0])) || !rules().in.MatchString(s) {
+		return
+	}
+	for _, m := range rules().symbol.FindAllStringSubmatch(s, -1) {
+		if symbolLike(m[1]) && !isCode(path.Ext(m[1])) {
+			d.claim("symbol", only[0], m[1])
+		}
+	}
+}
+
+// symbolLike reports whether a quoted word is the name of something in code, and no
+// word of a language or a value.
+func symbolLike(s string) bool {
+	inner := strings.IndexFunc(s[1:], unicode.IsUpper) >= 0
+	return len(s) >= 4 && (inner && strings.ToUpper(s) != s || strings.Contains(s, "_") && strings.ToUpper(s) != s)
+}
+
+// token is a word that may be a path.
+type token struct {
+	text   string
+	quoted bool
+}
+
+// tokens splits where no path goes on: at spaces, quotes, and characters of scripts
+// without spaces.
+func tokens(s string) []token {
+	var out []token
+	from, quoted := 0, false
+	cut := func(i, next int, r rune) {
+		if i > from {
+			out = append(out, token{s[from:i], quoted && r == '`'})
+		}
+		from, quoted = next, r == '`' && !quoted
+	}
+	for i, r := range s {
+		switch {
+		case r == ' ' || r == '\t' || strings.ContainsRune("\"'`“”‘’<>|,;，、：；！？（）「」『』《》【】", r):
+			cut(i, i+utf8.RuneLen(r), r)
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			cut(i, i+utf8.RuneLen(r), r)
+		}
+	}
+	cut(len(s), len(s), 0)
+	return out
+}
+
+// cleanPath takes off what people put around a path: marks, a line number, ./ before.
+func cleanPath(s string) string {
+	s = strings.TrimLeft(s, "([{*_")
+	if i := strings.Index(s, "#L"); i > 0 {
+		s = s[:i]
+	}
+	if i := strings.IndexByte(s, ':'); i > 0 {
+		s = s[:i]
+	}
+	s = strings.TrimRight(s, ".,!?)]}*_")
+	if !strings.ContainsAny(s, "./") || strings.Contains(s, "...") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "@") {
+		return ""
+	}
+	s = strings.TrimPrefix(s, "./")
+	if Path.check(s) != nil {
+		return ""
+	}
+	return s
+}
+
+// exampleName reports whether a path is one of those that stand for any path.
+func exampleName(p string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
+		stem, _, _ := strings.Cut(part, ".")
+		switch stem {
+		case "foo", "bar", "baz", "qux", "example", "xxx", "yyy", "your", "my", "some", "path", "filename", "file":
+			return true
+		}
+	}
+	return false
+}
+
+// pathLike reports whether a word with a slash is a path of the project, and neither
+// an alternative (and/or), a media type, a branch, an import nor an address.
+func pathLike(p string, quoted bool) bool {
+	head, _, _ := strings.Cut(p, "/")
+	if strings.Contains(strings.TrimPrefix(head, "."), ".") && !strings.HasPrefix(p, ".") {
+		return false // github.com/x/y
+	}
+	base := path.Base(p)
+	if isCode(path.Ext(base)) {
+		return !(len(p) < 6 && strings.Count(p, "/") == 1 && strings.ToUpper(p) == p)
+	}
+	switch base {
+	case "Makefile", "Dockerfile", "Justfile", "Jenkinsfile", "Procfile", "LICENSE":
+		return true
+	}
+	return sourceFolder(head) && (strings.HasSuffix(p, "/") || quoted) && path.Ext(base) == ""
+}
+
+// sourceFolder reports whether projects usually have a folder of that name.
+func sourceFolder(s string) bool {
+	switch s {
+	case "src", "internal", "cmd", "pkg", "lib", "libs", "app", "apps", "packages", "docs", "doc", "test", "tests", "scripts", "tools", "config", "configs", "deploy", "infra",
+		"migrations", "db", "api", "web", "server", "client", "frontend", "backend", "services", "crates", "examples", "testdata", ".github", "assets", "public", "components", "terraform", "charts":
+		return true
+	}
+	return false
+}
+
+// fileLike reports whether a word without a slash is a file's name.
+func fileLike(p string) bool {
+	ext := path.Ext(p)
+	stem := strings.TrimSuffix(p, ext)
+	if !isCode(ext) || stem == "" {
+		return false
+	}
+	if ext == ".js" && (unicode.IsUpper(rune(stem[0])) && !strings.ContainsAny(stem, "_-.") || library(stem)) {
+		return false // Node.js
+	}
+	if ext == ".rs" && (stem == "docs" || stem == "lib") || ext == ".md" && len(stem) < 2 {
+		return false
+	}
+	return len(stem) > 1 || ext == ".c" || ext == ".h" || ext == ".go" || ext == ".py"
+}
+
+// library lists products that are called like a file.
+func library(stem string) bool {
+	switch strings.ToLower(stem) {
+	case "node", "next", "vue", "nuxt", "react", "three", "d3", "express", "chart", "backbone", "ember", "moment", "day", "p5", "alpine", "solid", "discord", "socket", "require", "angular", "bun", "deno", "fuse", "nest", "mustache", "handlebars", "htmx":
+		return true
+	}
+	return false
+}
+
+// isCode reports whether an extension is one of files that people keep in
+// repositories.
+func isCode(ext string) bool {
+	switch strings.ToLower(ext) {
+	case ".go", ".mod", ".rs", ".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".java", ".kt", ".kts", ".scala", ".rb", ".php", ".cs", ".fs",
+		".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".mm", ".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".r", ".jl", ".dart", ".zig", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
+		".sql", ".proto", ".graphql", ".tf", ".hcl", ".yaml", ".yml", ".json", ".jsonc", ".jsonl", ".toml", ".ini", ".cfg", ".conf", ".xml", ".html", ".css", ".scss", ".less", ".md", ".mdx", ".rst", ".txt", ".csv",
+		".gradle", ".lock", ".ipynb", ".tmpl", ".tpl", ".env", ".properties", ".plist", ".service", ".make", ".mk", ".cmake", ".bzl", ".nix":
+		return true
+	}
+	return false
+}
