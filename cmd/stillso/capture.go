@@ -44,7 +44,7 @@ type captured struct {
 	Batch      string            `json:"batch,omitempty"`
 	// Broken counts lines of the transcript that could not be read.
 	Broken int `json:"broken,omitempty"`
-	// Note says why it was captured otherwise than the settings ask for.
+	// Remark says why it was captured otherwise than the settings ask for.
 	Remark string `json:"note,omitempty"`
 }
 
