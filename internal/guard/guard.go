@@ -54,6 +54,9 @@ func Check(c Case) string {
 	case c.Old.Type == stillso.Event:
 		return "an event has happened and is not superseded"
 	}
+	if stop := lists(c.New.Content, c.Old.Content); stop != "" {
+		return stop
+	}
 	a, b := Topics(c.New), Topics(c.Old)
 	if n := len(common(a, b)); n < 2 {
 		return fmt.Sprintf("they share %d topics; two are needed", n)
@@ -71,6 +74,62 @@ func Check(c Case) string {
 		return "the older one says more than the newer one replaces"
 	}
 	return ""
+}
+
+// lists compares lists: one of pointers does not replace what it points to, and a
+// word about some items does not replace the list.
+func lists(newer, older string) string {
+	n, o := items(newer), items(older)
+	switch {
+	case o >= 3 && n < o:
+		return fmt.Sprintf("the older one lists %d items, the newer one speaks of %d", o, n)
+	case pointers(newer) >= 3 && pointers(older) < 2:
+		return "a list of pointers does not replace what it points to"
+	}
+	return ""
+}
+
+// items counts what a text lists: lines with bullets or numbers, else what is
+// parted by commas and semicolons.
+func items(s string) int {
+	n := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimSpace(line)
+		rest := strings.TrimLeft(line, "0123456789")
+		if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "• ") || len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+			n++
+		}
+	}
+	if n >= 2 {
+		return n
+	}
+	for _, mark := range []string{";", "；", "、", ",", "，"} {
+		if k := strings.Count(s, mark); k >= 2 {
+			n = max(n, k+1)
+		}
+	}
+	return max(n, 1)
+}
+
+// pointers counts the words of a text that are addresses or paths.
+func pointers(s string) int {
+	n := 0
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;()[]<>\"'`，；、", r) }) {
+		if strings.Contains(w, "://") || strings.Contains(w, "/") && len(w) > 3 || strings.HasSuffix(strings.TrimRight(w, ".:"), ".md") {
+			n++
+		}
+	}
+	return n
+}
+
+// Technology reports whether a name is a shared technology, which makes no topic.
+func Technology(name string) bool {
+	for t := range tellings(name) {
+		if !strings.Contains(technologies, " "+t+" ") {
+			return false
+		}
+	}
+	return true
 }
 
 // rank orders origins by how far they are trusted.
