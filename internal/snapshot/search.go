@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -87,23 +86,27 @@ func (s *Snapshot) Score(r Ref, query []QueryTerm) Candidate {
 
 // windowSize is how many documents are added up at once: small enough that the sums
 // stay in the nearest cache.
-const windowSize = 512
+const windowSize = 2048
 
 // scan is one search of one segment. It goes through the documents window by window,
 // only where a list has something (MaxScore): once k documents are found, a document
-// that holds only the weakest terms cannot be among them, so their lists do not lead
-// anywhere; they are read only for documents that the other lists found, and a window
-// is skipped if the highest impacts of the blocks in it do not reach the k-th best.
+// that holds only terms with long lists and low impacts cannot be among them, so those
+// weak lists do not lead anywhere; they are read only for documents that the other lists
+// found. A window is skipped if the highest impacts of the blocks in it do not reach the
+// k-th best.
 type scan struct {
 	view   View
 	seg    *segment
 	best   *heap
 	accept func(Ref) bool
-	lists  []*queryList // weakest first
-	// weak is how many of the lists together stay below the floor, weakSum what they
-	// can add at most.
+	lists  []*queryList // the weak ones first
+	next   []uint32     // of each list
+	// weak is how many lists are weak, weakSum what they can add at most, strong how
+	// many postings the others have, weighed the floor at which that was decided.
 	weak    int
 	weakSum uint32
+	strong  uint32
+	weighed uint32
 
 	upper   [windowSize]uint32 // sum of weight × I1 over the strong terms
 	lower   [windowSize]uint32 // sum of weight × I0
@@ -151,42 +154,62 @@ func (s *scan) open(query []QueryTerm) {
 		}
 		s.lists = append(s.lists, ql)
 	}
-	slices.SortStableFunc(s.lists, func(a, b *queryList) int { return cmp.Compare(a.bound, b.bound) })
+	for _, l := range s.lists {
+		s.strong += l.docs
+	}
 }
 
 func (s *scan) run(ranges []span) {
+	s.next = make([]uint32, len(s.lists))
 	for _, r := range ranges {
-		for _, l := range s.lists {
+		for i, l := range s.lists {
 			l.advance(r.from)
+			s.next[i] = l.next()
 		}
 		for s.seg.err == nil {
 			s.weaken()
 			from := r.to
-			for _, l := range s.lists[s.weak:] {
-				from = min(from, l.next())
+			for _, n := range s.next[s.weak:] {
+				from = min(from, n)
 			}
 			if from >= r.to {
 				break
 			}
 			to := min(from-from%windowSize+windowSize, r.to)
-			if s.reach(from, to) >= s.best.floor() {
-				s.add(from, to)
+			if s.reach(to) >= s.best.floor() {
+				s.add(from-from%windowSize, to)
 			}
-			for _, l := range s.lists[s.weak:] {
-				l.advance(to)
+			for i, n := range s.next {
+				if n < to && i >= s.weak {
+					s.lists[i].advance(to)
+					s.next[i] = s.lists[i].next()
+				}
 			}
 		}
 	}
 }
 
-// weaken counts the lists that cannot lead to a document among the best any more.
+// weaken puts lists among the weak ones: those that are much longer than all strong
+// ones together, as long as the weak ones together stay below the floor. Looking a
+// document up in a list takes about as long as adding five postings; so a shorter list is
+// better read through.
 func (s *scan) weaken() {
-	for floor := s.best.floor(); s.weak < len(s.lists); s.weak++ {
-		sum := s.weakSum + s.lists[s.weak].bound
-		if sum >= floor {
-			return
+	floor := s.best.floor()
+	if floor == s.weighed {
+		return
+	}
+	s.weighed = floor
+	for i := s.weak; i < len(s.lists); i++ {
+		l := s.lists[i]
+		if s.weakSum+l.bound >= floor || l.docs < 4*(s.strong-l.docs) {
+			continue
 		}
-		s.weakSum = sum
+		s.weakSum += l.bound
+		s.strong -= l.docs
+		s.lists[i], s.lists[s.weak] = s.lists[s.weak], l
+		s.next[i], s.next[s.weak] = s.next[s.weak], s.next[i]
+		s.weak++
+		i = s.weak - 1
 	}
 }
 
@@ -228,12 +251,12 @@ func (l *queryList) skip() {
 	}
 }
 
-// reach is what a document of a window can reach at most, by the highest impacts of
-// the blocks that lie in it.
-func (s *scan) reach(from, to uint32) uint32 {
+// reach is what a document before to can reach at most, by the highest impacts of the
+// blocks that lie there.
+func (s *scan) reach(to uint32) uint32 {
 	sum := s.weakSum
-	for _, l := range s.lists[s.weak:] {
-		if l.next() >= to {
+	for i, l := range s.lists {
+		if i < s.weak || s.next[i] >= to {
 			continue
 		}
 		var top uint8
@@ -248,11 +271,10 @@ func (s *scan) reach(from, to uint32) uint32 {
 	return sum
 }
 
-// add offers every document of a window that can still be among the best.
-func (s *scan) add(from, to uint32) {
-	base := from - from%windowSize
-	for _, l := range s.lists[s.weak:] {
-		if l.next() < to {
+// add offers every document from base on and before to that can still be among the best.
+func (s *scan) add(base, to uint32) {
+	for i, l := range s.lists {
+		if i >= s.weak && s.next[i] < to {
 			s.addList(l, base, to)
 		}
 	}
@@ -292,8 +314,7 @@ func (s *scan) addList(l *queryList, base, to uint32) {
 	}
 }
 
-// offer completes the sums of a document with the weak terms, strongest first, and
-// gives up as soon as it cannot reach the floor.
+// offer completes the sums of a document with the weak terms, and gives up as soon as it cannot reach the floor.
 func (s *scan) offer(doc uint32, slot int) {
 	upper, lower, matched, rest := s.upper[slot], s.lower[slot], s.matched[slot], s.weakSum
 	for i := s.weak - 1; i >= 0; i-- {
