@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stillso"
 	"stillso/internal/capture"
 	"stillso/internal/host"
 	"stillso/internal/llm"
+	"stillso/internal/llm/cli"
 	"stillso/internal/redact"
 )
 
@@ -97,26 +99,32 @@ func (a *app) capture(ctx context.Context, t task) (*captured, error) {
 	if err != nil {
 		return sum, err
 	}
-	model, judge, err := a.captureModel()
+	model, _, err := a.captureModel()
 	if err != nil {
 		return sum, err
 	}
 	if model != nil && !t.hurry && newPrompts(turns, session.Captured) < a.everyTurns() {
 		return sum, nil
 	}
-	job, err := a.job(ctx, session, turns, model, judge)
+	job, err := a.job(ctx, session, turns)
 	if err != nil {
 		return sum, err
 	}
 	sum.Batch = job.Batch
+	rules := model == nil
 	for more := true; more; {
+		if !rules { // each window is a run of its own for the budget
+			if job.Model, job.Judge, err = a.captureModel(); err != nil {
+				return sum, err
+			}
+		}
 		out, err := capture.Run(ctx, job)
 		if err != nil && job.Model != nil && (llm.NeedsPerson(err) || t.tried >= modelTries) && !errors.Is(err, llm.ErrBudget) {
 			// Nobody may be there to log in or to correct the settings: then the rules
 			// do what they can, rather than nothing.
 			a.warn("session %s: captured by rules alone, for the model cannot be used: %v", session.ID, err)
 			sum.Remark = "by rules alone: " + err.Error()
-			job.Model, job.Judge = nil, nil
+			job.Model, job.Judge, rules = nil, nil, true
 			out, err = capture.Run(ctx, job)
 		}
 		if err != nil {
@@ -135,6 +143,10 @@ func (a *app) capture(ctx context.Context, t task) (*captured, error) {
 	}
 	return sum, nil
 }
+
+// errOwnCall marks the session of one of our own model calls, which some
+// assistants keep: nothing in it is anybody's words.
+var errOwnCall = errors.New("the session is a model call of stillso itself")
 
 // take reads the new part of a transcript into the store, without secrets.
 func (a *app) take(ctx context.Context, t task) (stillso.Session, *captured, error) {
@@ -174,6 +186,9 @@ func (a *app) take(ctx context.Context, t task) (stillso.Session, *captured, err
 	if session.Directory == "" {
 		session.Directory = filepath.Dir(t.transcript)
 	}
+	if strings.HasPrefix(filepath.Base(session.Directory), cli.DirectoryPrefix) {
+		return session, sum, errOwnCall
+	}
 	pl, err := a.place(session.Directory)
 	if err != nil {
 		pl.Namespace = stillso.UserNamespace // the directory is gone or unusable: what is for the person still counts
@@ -199,13 +214,13 @@ func newPrompts(turns []stillso.Turn, captured int) int {
 }
 
 // job gathers what a capture run needs to know of the store.
-func (a *app) job(ctx context.Context, s stillso.Session, turns []stillso.Turn, model llm.Model, judge func(context.Context, capture.Question) error) (capture.Job, error) {
+func (a *app) job(ctx context.Context, s stillso.Session, turns []stillso.Turn) (capture.Job, error) {
 	conf, err := a.config()
 	if err != nil {
 		return capture.Job{}, err
 	}
 	refused, err := a.opened.Journal(ctx, stillso.JournalFilter{
-		Verbs: []stillso.Verb{stillso.VerbAdd}, Outcomes: []stillso.Outcome{stillso.Refused, stillso.Undone}, Limit: 2000,
+		Verbs: []stillso.Verb{stillso.VerbAdd}, Outcomes: []stillso.Outcome{stillso.Refused, stillso.Undone, stillso.Proposed}, Limit: 2000,
 	})
 	if err != nil {
 		return capture.Job{}, err
@@ -225,7 +240,7 @@ func (a *app) job(ctx context.Context, s stillso.Session, turns []stillso.Turn, 
 		root = pl.Root
 	}
 	return capture.Job{
-		Session: s, Turns: turns, Project: s.Namespace, Root: root, Model: model, Judge: judge,
+		Session: s, Turns: turns, Project: s.Namespace, Root: root,
 		Refused: refused, Receipts: mine, Findings: conf.Capture.Findings,
 		Now: a.now(), Location: a.std.clock().Location(), Batch: stillso.NewID(),
 		Near: func(text string, k int) []*stillso.Memory { return a.near(ctx, s.Namespace, text, k) },

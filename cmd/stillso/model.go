@@ -39,6 +39,11 @@ func (a *app) choose() (llm.Model, llm.Choice, config, error) {
 		conf.Model.Adapter = p
 	}
 	env := llm.Environment{Environ: os.Environ(), Directory: filepath.Join(string(a.dir), "llm"), Clock: a.llmClock()}
+	if wd, err := os.Getwd(); err == nil {
+		if pl, err := a.place(wd); err == nil && pl.Root != "" {
+			env.Avoid = []string{pl.Root} // a program that a repository brings is not run
+		}
+	}
 	m, choice, err := llm.Choose(conf.Model, env, adapters()...)
 	return m, choice, conf, err
 }

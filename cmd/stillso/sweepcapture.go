@@ -9,6 +9,7 @@ import (
 
 	"stillso"
 	"stillso/internal/host"
+	"stillso/internal/llm"
 )
 
 // The kinds of work that hooks queue.
@@ -89,17 +90,23 @@ func (s *sweeper) item(ctx context.Context, q stillso.QueueItem, captureOn bool,
 	}
 	s.sum.Waiting++
 	s.failed("capture", sessionError(task{session: q.Payload["session"]}, err))
-	if q.Attempts+1 >= maxTries {
+	until := s.app.now().Add(min(firstRetry<<min(q.Attempts, maxTries), lastRetry))
+	var spent *llm.BudgetError
+	switch {
+	case errors.As(err, &spent): // it waits until there is budget again, however often
+		if spent.Until.After(until) {
+			until = spent.Until
+		}
+	case q.Attempts+1 >= maxTries:
 		return s.app.opened.Finish(ctx, q.ID)
 	}
-	wait := min(firstRetry<<q.Attempts, lastRetry)
-	return s.app.opened.Postpone(ctx, q.ID, s.app.now().Add(wait), err.Error())
+	return s.app.opened.Postpone(ctx, q.ID, until, err.Error())
 }
 
 // hopeless reports whether trying again cannot help: the file is gone or is none
 // of ours.
 func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ErrUnsupported)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ErrUnsupported) || errors.Is(err, errOwnCall)
 }
 
 // one captures one session.
