@@ -5,7 +5,7 @@ LINTVER := v2.15.0
 LDFLAGS := -s -w -X main.commit=$(shell git rev-parse --short=12 HEAD 2>/dev/null) -X main.date=$(shell git log -1 --format=%cI 2>/dev/null)
 FLAGS   ?=
 
-.PHONY: all build vet lint test race fuzz bench eval try clean
+.PHONY: all build vet lint test race fuzz bench eval hosts try clean
 all: build vet lint test
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -28,6 +28,10 @@ bench: build # whole cold hook processes against an empty Go binary
 	$(GO) test -count=1 -v -timeout 30m -run '^TestSpeed' ./cmd/stillso-hook -args -speed
 eval: build # recall, extraction and the public sets, from ../shared
 	bin/stillso eval all
+hosts: # the real assistants in HOSTBIN, cut off from the network, against a fixture of a model: docs/hosts.md
+	$(GO) test -c -tags hosts -o bin/hosts.test ./cmd/stillso
+	@cd cmd/stillso && set -- $(CURDIR)/bin/hosts.test -test.v -test.run '^TestRealHosts$(addprefix /,$(HOST))'; \
+	if unshare -rn true 2>/dev/null; then exec unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh "$$@"; else exec "$$@"; fi
 try: build
 	@bin/stillso try $(DIR)
 clean:
