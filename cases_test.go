@@ -131,8 +131,6 @@ func runCases(t *testing.T, dir string) {
 func later() map[string]string {
 	return map[string]string{
 		"consolidate":          "the tidy pass (stillso tidy)",
-		"verify":               "probes of claims (stillso verify)",
-		"mark_verified":        "probes of claims (stillso verify)",
 		"resident_limit_bytes": "a profile with a limit (setting profile.max_bytes)",
 	}
 }

@@ -247,13 +247,10 @@ func (d *checkup) memories(ctx context.Context) {
 	if err != nil || len(ms) == 0 {
 		return
 	}
-	bare, broken := 0, 0
+	bare := 0
 	for _, m := range ms {
 		if len(m.Aliases) == 0 {
 			bare++
-		}
-		if m.Unverified() != "" {
-			broken++
 		}
 	}
 	l, do := fine, ""
@@ -261,9 +258,6 @@ func (d *checkup) memories(ctx context.Context) {
 		l, do = note, "stillso enrich writes the words people type; or stillso edit ID --alias"
 	}
 	d.health.add("aliases", l, do, "%d of %s without aliases", bare, plural(len(ms), "active memory", "active memories"))
-	if broken > 0 {
-		d.health.add("claims", note, "stillso list shows them", "%s", plural(broken, "memory is unverified", "memories are unverified"))
-	}
 }
 
 // model says which model captures and enriches, and how its last call went.

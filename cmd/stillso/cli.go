@@ -29,6 +29,7 @@ type grammar struct {
 	Edit     editCmd     `cmd:"" group:"memories" help:"Change one memory."`
 	Retire   retireCmd   `cmd:"" group:"memories" help:"Take memories out of recall; they are kept."`
 	Restore  restoreCmd  `cmd:"" group:"memories" help:"Bring retired or superseded memories back."`
+	Verify   verifyCmd   `cmd:"" group:"memories" help:"Check what memories claim against this machine's files and tools."`
 	Purge    purgeCmd    `cmd:"" group:"memories" help:"Erase a memory and its history for good, for secrets."`
 
 	Journal journalCmd `cmd:"" group:"history" help:"List the changes of memories, newest first."`

@@ -18,7 +18,27 @@ type config struct {
 	Recall  recallConfig  `toml:"recall"`
 	Capture captureConfig `toml:"capture"`
 	Model   llm.Config    `toml:"llm"`
+	Verify  verifyConfig  `toml:"verify"`
+	Profile profileConfig `toml:"profile"`
 }
+
+// verifyConfig says how claims are checked.
+type verifyConfig struct {
+	// Network: also run the probes that ask other machines.
+	Network bool `toml:"network"`
+}
+
+// profileConfig bounds the text that a session begins with.
+type profileConfig struct {
+	MaxTokens int `toml:"max_tokens"`
+	MaxBytes  int `toml:"max_bytes"`
+}
+
+// The least that the text of a session may be bounded to: its frame and one line.
+const (
+	minProfileTokens = 150
+	minProfileBytes  = 600
+)
 
 // recallConfig says what the hook may show.
 type recallConfig struct {
@@ -37,7 +57,10 @@ type captureConfig struct {
 }
 
 func defaultConfig() config {
-	return config{Capture: captureConfig{Sessions: true, Findings: true, Turns: 10}}
+	return config{
+		Capture: captureConfig{Sessions: true, Findings: true, Turns: 10},
+		Profile: profileConfig{MaxTokens: 1300, MaxBytes: 5200},
+	}
 }
 
 // configHelp documents every key; it is what a new config.toml starts with.
@@ -55,6 +78,13 @@ turns = 10          # capture a running session after so many new prompts
 provider = "auto"   # auto (what is installed), none (rules only), or one by name
 model = ""          # passed on to the provider
 timeout = "3m"      # of one call
+
+[verify]
+network = false     # also run the probes that ask other machines: addresses, gh, doppler, aws
+
+[profile]
+max_tokens = 1300   # what a session begins with, estimated
+max_bytes = 5200    # the same in bytes; both hold
 `
 
 // readConfig reads the settings. A file that is not there is the defaults.
@@ -78,6 +108,10 @@ func readConfig(path string) (config, []string, error) {
 	}
 	if c.Capture.Turns < 1 {
 		return defaultConfig(), unknown, usagef("cannot use %s: capture.turns is %d; it must be at least 1", path, c.Capture.Turns)
+	}
+	if c.Profile.MaxTokens < minProfileTokens || c.Profile.MaxBytes < minProfileBytes {
+		return defaultConfig(), unknown, usagef("cannot use %s: profile.max_tokens is %d and profile.max_bytes %d; they must be at least %d and %d",
+			path, c.Profile.MaxTokens, c.Profile.MaxBytes, minProfileTokens, minProfileBytes)
 	}
 	if err := c.Model.Validate(); err != nil {
 		return defaultConfig(), unknown, usagef("cannot use %s: %w", path, err)

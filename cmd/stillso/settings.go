@@ -76,6 +76,7 @@ func (s *settingsShown) text(p *page) {
 		provider = "auto"
 	}
 	p.printf("llm.provider      %s\n", provider)
+	p.printf("verify.network    %v\nprofile.max_tokens %d\nprofile.max_bytes %d\n", s.Config.Verify.Network, s.Config.Profile.MaxTokens, s.Config.Profile.MaxBytes)
 	if len(s.Unknown) > 0 {
 		p.printf("%s\n", p.yellow("unknown keys, ignored: "+strings.Join(s.Unknown, ", ")))
 	}

@@ -42,6 +42,8 @@ type swept struct {
 	Refused  int      `json:"refused"`
 	InStep   int      `json:"file_changes"`
 	Aliases  int      `json:"aliases"`
+	Claims   int      `json:"claims"`
+	Labels   int      `json:"labels"`
 	Waiting  int      `json:"waiting"`
 	Errors   []string `json:"errors,omitempty"`
 	Millis   int64    `json:"ms"`
@@ -136,6 +138,12 @@ func (s *sweeper) all(ctx context.Context, rebuild bool) error {
 		if !s.app.spooled() || len(s.sum.Errors) > 0 {
 			break
 		}
+	}
+	if err := s.verify(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.failed("verify", err)
 	}
 	if err := s.app.index(ctx, rebuild || s.rebuild || s.overdue()); err != nil {
 		s.failed("index", err)

@@ -195,9 +195,9 @@ func readPyproject(text string) ([]dependency, bool) {
 
 func readCargo(text string) ([]dependency, bool) {
 	var doc struct {
-		List      map[string]any `toml:"dependencies"`
-		Dev       map[string]any `toml:"dev-dependencies"`
-		Build     map[string]any `toml:"build-dependencies"`
+		List   map[string]any `toml:"dependencies"`
+		Dev    map[string]any `toml:"dev-dependencies"`
+		Build  map[string]any `toml:"build-dependencies"`
 		Shared struct {
 			List map[string]any `toml:"dependencies"`
 		} `toml:"workspace"`
