@@ -85,12 +85,15 @@ func (h *hook) prompt() {
 		if a.text, a.remember.Shown = inject.Block(items(o.Hits), inject.Options{}); a.text == "" {
 			a.text, a.remember.Shown = inject.Hint(items(o.Hints))
 		}
-		if !slices.Equal(o.Receipt.Terms, session.Terms) {
-			a.remember.Terms = o.Receipt.Terms
+		if terms := o.Receipt.Terms[:min(len(o.Receipt.Terms), sharpening)]; !slices.Equal(terms, session.Terms) {
+			a.remember.Terms = terms
 		}
 		return a
 	})
 }
+
+// sharpening is how many terms of a prompt, the most telling first, sharpen the next one.
+const sharpening = 12
 
 // hintsKey is the constant of a snapshot that switches hints on: "on".
 const hintsKey = "inject.hints"

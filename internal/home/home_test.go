@@ -166,7 +166,7 @@ func TestLines(t *testing.T) {
 // anew.
 func TestSession(t *testing.T) {
 	d := Dir(t.TempDir())
-	now := time.Date(2026, 3, 31, 23, 59, 0, 0, time.UTC)
+	now := time.Unix(3000*week-60, 0)
 	ids := func(list ...string) Session { return Session{Shown: list} }
 	if err := errors.Join(d.Remember("s1", ids("a", "b"), now), d.Remember("s1", ids("c", "~x", "two\nlines"), now),
 		d.Remember("../../x", ids("d"), now), d.Remember("", ids("e"), now), d.Remember("s2", ids(), now)); err != nil {
@@ -178,12 +178,15 @@ func TestSession(t *testing.T) {
 			t.Errorf("%q: %v %v, want %q", session, got, err, want)
 		}
 	}
-	next := now.Add(time.Hour) // another month
+	next := now.Add(time.Hour) // another week
 	if err := d.Remember("s1", ids("n"), next); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := d.Session("s1", next); strings.Join(got.Shown, "|") != "a|b|c|~x|n" {
-		t.Errorf("over the end of the month: %v", got)
+		t.Errorf("over the end of the week: %v", got)
+	}
+	if got, err := d.Last("s1", next); err != nil || strings.Join(got.Shown, "|") != "n" {
+		t.Errorf("just now: %v %v", got, err)
 	}
 	if err := errors.Join(d.Forget("s1", next), d.Forget("s1", next), d.Forget("", next)); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,14 +52,17 @@ func key(session string) string {
 	return string(name[:])
 }
 
-// sessionFile is where a session is remembered in the month of a time.
-func (d Dir) sessionFile(key string, month time.Time) string {
-	name := month.UTC().AppendFormat(make([]byte, 0, 16), "200601-")
-	name = append(name, '0'+(key[0]&3), key[1])
+// week is the length of a file's time, in seconds.
+const week = 7 * 24 * 3600
+
+// sessionFile is where a session is remembered in a week, counted from 1970.
+func (d Dir) sessionFile(key string, weeks int64) string {
+	name := strconv.AppendInt(make([]byte, 0, 16), weeks, 10)
+	name = append(name, '-', '0'+(key[0]&3), key[1])
 	return filepath.Join(d.Spool(), "sessions", string(name))
 }
 
-// Session reads what was remembered of a session since the last Forget, in this month
+// Session reads what was remembered of a session since the last Forget, in this week
 // and the one before.
 func (d Dir) Session(session string, now time.Time) (Session, error) {
 	var s Session
@@ -66,11 +70,10 @@ func (d Dir) Session(session string, now time.Time) (Session, error) {
 		return s, nil
 	}
 	k := key(session)
-	now = now.UTC()
-	before := now.AddDate(0, 0, -now.Day())
+	weeks := now.Unix() / week
 	var errs error
-	for _, month := range [...]time.Time{before, now} {
-		data, err := readEnd(d.sessionFile(k, month), maxSession)
+	for w := weeks - 1; w <= weeks; w++ {
+		data, err := readEnd(d.sessionFile(k, w), maxSession)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -79,6 +82,18 @@ func (d Dir) Session(session string, now time.Time) (Session, error) {
 	}
 	s.Files = s.Files[max(0, len(s.Files)-maxFiles):]
 	return s, errs
+}
+
+// Last reads only what was remembered of a session just now, by any process.
+func (d Dir) Last(session string, now time.Time) (Session, error) {
+	var s Session
+	if session == "" {
+		return s, nil
+	}
+	k := key(session)
+	data, err := readEnd(d.sessionFile(k, now.Unix()/week), MaxLine)
+	s.read(k, data)
+	return s, err
 }
 
 // read takes the lines of one session.
@@ -124,7 +139,7 @@ func (d Dir) Remember(session string, s Session, now time.Time) error {
 	if session == "" || b.Len() == 0 {
 		return nil
 	}
-	return d.append(d.sessionFile(k, now), []byte(b.String()))
+	return d.append(d.sessionFile(k, now.Unix()/week), []byte(b.String()))
 }
 
 // Forget starts a session anew: its context was compacted or cleared.
@@ -134,5 +149,5 @@ func (d Dir) Forget(session string, now time.Time) error {
 		return err
 	}
 	k := key(session)
-	return d.append(d.sessionFile(k, now), []byte(k+forgetMark+"\n"))
+	return d.append(d.sessionFile(k, now.Unix()/week), []byte(k+forgetMark+"\n"))
 }
