@@ -80,7 +80,7 @@ func Default() Formula {
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
-		BaseAliased: 3.9, BasePlain: 3.1, StoreSize: 50, SmallStore: 3, Growth: .2,
+		BaseAliased: 4.1, BasePlain: 3.2, StoreSize: 50, SmallStore: 3, Growth: .2,
 		Before: .25, Touched: 1, File: 1.2, Hint: .7,
 		Second: .6, Further: .85,
 	}

@@ -44,24 +44,22 @@ const strangeShare = .0005
 // strangeUnits is the share of the store's own rate that such a word is given.
 const strangeUnits = .35
 
-// Share implements Background.
+// Share implements Background. What was learnt is final; a term that the user never
+// said is a little rarer for it.
 func (l *Language) Share(term string) (float64, bool) {
+	if o, own := l.learnt.Share(term); own {
+		return o, true
+	}
 	if l.strange.has(terms.ScriptOf(term)) {
-		return l.learnt.Share(term)
-	}
-	s, known := l.shipped.Share(term)
-	if l.learnt.Texts == 0 {
-		return s, known
-	}
-	o, own := l.learnt.Share(term)
-	if !known && !own {
 		return 0, false
 	}
-	if !known {
-		s = .5 / (l.shipped.Texts + 1)
-	}
-	n, m := l.shipped.Texts, ownWeight*l.learnt.Texts
-	return (n*s + m*o) / (n + m), true
+	s, known := l.shipped.Share(term)
+	return s * l.silence(), known
+}
+
+// silence is the weight of the shipped table beside what the user said.
+func (l *Language) silence() float64 {
+	return l.shipped.Texts / (l.shipped.Texts + ownWeight*l.learnt.Texts)
 }
 
 // Smallest implements Background.
@@ -94,7 +92,7 @@ type Learner struct {
 	docs    int
 	df      map[string]int
 	units   float64
-	strange map[string]spread // terms of unknown scripts
+	spread  map[string]spread
 	prompts float64
 	said    map[string]float64
 	typed   []typedPrompt // the newest, to calibrate with
@@ -103,7 +101,7 @@ type Learner struct {
 
 // NewLearner returns an empty Learner.
 func NewLearner() *Learner {
-	return &Learner{df: map[string]int{}, strange: map[string]spread{}, said: map[string]float64{}, unknown: unshipped}
+	return &Learner{df: map[string]int{}, spread: map[string]spread{}, said: map[string]float64{}, unknown: unshipped}
 }
 
 // Forget makes the learner treat a script as one that the shipped table does not
@@ -125,10 +123,8 @@ func (l *Learner) Memory(m *stillso.Memory) {
 	}
 	for t, n := range units {
 		l.df[t]++
-		if l.unknown.has(terms.ScriptOf(t)) {
-			o := l.strange[t]
-			l.strange[t] = spread{o.units + n, max(o.most, n)}
-		}
+		o := l.spread[t]
+		l.spread[t] = spread{o.units + n, max(o.most, n)}
 	}
 }
 
@@ -155,23 +151,60 @@ func (l *Learner) Prompt(space stillso.Namespace, text string) {
 
 // Model returns what was learnt.
 func (l *Learner) Model() *Model {
-	shares := map[string]float64{}
-	for t, n := range l.said {
-		shares[t] = n / l.prompts
+	m := &Model{
+		Formula:  Default(),
+		Language: &Language{shipped: background.Shipped(), strange: l.unknown},
+		Stats:    &frequencies{l.docs, l.df},
 	}
-	for t, n := range l.strange {
-		// What one memory says again and again is its topic; what others say as well
-		// is the language.
-		shares[t] = max(shares[t], strangeShare, strangeUnits*(n.units-n.most)/(l.units+20))
-	}
-	m := &Model{Formula: Default(), Language: &Language{shipped: background.Shipped(), strange: l.unknown}, Stats: &frequencies{l.docs, l.df}}
-	if len(shares) > 0 {
-		m.learnt = background.Pack(shares, uint32(min(max(l.prompts, 1), math.MaxUint32)))
+	if shares := l.shares(m.Language.shipped); len(shares) > 0 {
+		m.learnt = background.Pack(shares, uint32(min(l.prompts, math.MaxUint32)))
 		m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // just packed
 	}
 	m.calibration = m.newCalibration(l.typed)
 	return m
 }
+
+// shares joins the shipped table with what the user said, and with what the store
+// itself says in a language that the table does not know.
+func (l *Learner) shares(shipped background.Table) map[string]float64 {
+	out := map[string]float64{}
+	n, own := shipped.Texts, ownWeight*l.prompts
+	for t, said := range l.said {
+		s, known := shipped.Share(t)
+		if !known {
+			s = .5 / (n + 1)
+		}
+		out[t] = (n*s + own*said/l.prompts) / (n + own)
+	}
+	for t, u := range l.spread {
+		strange := l.unknown.has(terms.ScriptOf(t))
+		if _, known := shipped.Share(t); known && !strange {
+			continue
+		}
+		// What one memory says again and again is its topic; what others say as well
+		// is the language.
+		others := (u.units - u.most) / (l.units + 20)
+		s := strangeUnits * others
+		switch {
+		case strange:
+			s = max(s, strangeShare)
+		case others < functionWord:
+			continue // a word of the project, not of a language
+		}
+		if s > smallestUnits {
+			out[t] = max(out[t], s)
+		}
+	}
+	return out
+}
+
+// functionWord is the share of the store's texts from which on a word that no table
+// knows is taken for grammar: the store is in a language that nobody counted, such
+// as Italian or Turkish. Names of a project stay below.
+const functionWord = .2
+
+// smallestUnits keeps the table of learnt terms small: rarer ones are rare anyway.
+const smallestUnits = .0003
 
 // Constants are what a snapshot built with this model has to carry.
 func (m *Model) Constants() map[string][]byte {
