@@ -55,7 +55,7 @@ func (v View) Search(query []QueryTerm, k int, accept func(Ref) bool) []Candidat
 }
 
 func (v View) search(query []QueryTerm, k int, accept func(Ref) bool) *heap {
-	best := &heap{k: k, snap: v.snap}
+	best := &heap{k: k, snap: v.snap, list: make([]found, 0, min(k, 64))}
 	for _, seg := range []*segment{v.snap.delta, v.snap.base} {
 		var ranges []span
 		for _, r := range v.ranges {
@@ -65,7 +65,7 @@ func (v View) search(query []QueryTerm, k int, accept func(Ref) bool) *heap {
 		}
 		if len(ranges) > 0 {
 			sc := scan{view: v, seg: seg, best: best, accept: accept}
-			sc.open(query)
+			sc.lists = openLists(seg, query)
 			sc.run(ranges)
 		}
 	}
@@ -76,12 +76,22 @@ func (v View) search(query []QueryTerm, k int, accept func(Ref) bool) *heap {
 }
 
 // Score returns one document's L and matched terms for a query; L is 0 if none match.
+// The lists stay open for the next document of the same file and query.
 func (s *Snapshot) Score(r Ref, query []QueryTerm) Candidate {
 	seg, doc := s.at(r)
-	sc := scan{view: s.All(), seg: seg}
-	sc.open(query[:min(len(query), MaxTerms)])
-	sum, matched := sc.exact(doc)
+	query = query[:min(len(query), MaxTerms)]
+	if s.scored.seg != seg || !slices.Equal(s.scored.query, query) {
+		s.scored = scored{seg, slices.Clone(query), openLists(seg, query)}
+	}
+	sum, matched := exact(s.scored.lists, doc)
 	return Candidate{Ref: r, L: nats(sum), Matched: matched}
+}
+
+// scored is what Score keeps open.
+type scored struct {
+	seg   *segment
+	query []QueryTerm
+	lists []*queryList
 }
 
 // windowSize is how many documents are added up at once: small enough that the sums
@@ -108,6 +118,7 @@ type scan struct {
 	strong  uint32
 	weighed uint32
 
+	// The sums of a document count only if it is touched.
 	upper   [windowSize]uint32 // sum of weight × I1 over the strong terms
 	lower   [windowSize]uint32 // sum of weight × I0
 	matched [windowSize]uint32
@@ -129,38 +140,49 @@ type queryList struct {
 	probe  *block // for looking one document up
 }
 
-func (s *scan) open(query []QueryTerm) {
-	s.lists = make([]*queryList, 0, len(query))
-	if s.seg.file.cold {
+// openLists opens the lists of those query terms that the segment knows.
+func openLists(seg *segment, query []QueryTerm) []*queryList {
+	if seg.file.cold {
 		for _, q := range query {
-			if p := s.seg.lookup(q.Term); p.docs > 0 {
-				s.seg.soon(s.seg.h.lists, p.off, 64+uint64(len(q.Term))+uint64(p.docs)*3)
+			if p := seg.lookup(q.Term); p.docs > 0 {
+				seg.soon(seg.h.lists, p.off, 64+uint64(len(q.Term))+uint64(p.docs)*3)
 			}
 		}
 	}
+	// One piece of memory for all: every fresh page costs as much as a thousand postings.
+	store := make([]queryList, 0, len(query))
+	lists := make([]*queryList, 0, len(query))
+	room := 0
 	for i, q := range query {
 		w := quantise(q.Weight)
 		if w == 0 {
 			continue
 		}
-		l, ok := s.seg.find(q.Term)
+		l, ok := seg.find(q.Term)
 		if !ok {
 			continue
 		}
-		ql := &queryList{list: l, bit: 1 << i, weight: w, bound: uint32(l.top) * w}
-		ql.window.index = -1
-		if ql.probe = &ql.window; l.blocks > 1 {
-			ql.probe = &block{index: -1}
+		store = append(store, queryList{list: l, bit: 1 << i, weight: w, bound: uint32(l.top) * w})
+		lists = append(lists, &store[len(store)-1])
+		room += min(int(l.docs), blockSize)
+	}
+	docs := make([]uint32, room)
+	for _, l := range lists {
+		n := min(int(l.docs), blockSize)
+		l.window.index = -1
+		l.window.docs, docs = docs[:n:n], docs[n:]
+		if l.probe = &l.window; l.blocks > 1 {
+			l.probe = &block{index: -1}
 		}
-		s.lists = append(s.lists, ql)
 	}
-	for _, l := range s.lists {
-		s.strong += l.docs
-	}
+	return lists
 }
 
 func (s *scan) run(ranges []span) {
 	s.next = make([]uint32, len(s.lists))
+	for _, l := range s.lists {
+		s.strong += l.docs
+	}
 	for _, r := range ranges {
 		for i, l := range s.lists {
 			l.advance(r.from)
@@ -285,7 +307,6 @@ func (s *scan) add(base, to uint32) {
 			if s.upper[slot]+s.weakSum >= s.best.floor() {
 				s.offer(base+uint32(slot), slot)
 			}
-			s.upper[slot], s.lower[slot], s.matched[slot] = 0, 0, 0
 		}
 	}
 }
@@ -302,10 +323,17 @@ func (s *scan) addList(l *queryList, base, to uint32) {
 		j := l.place
 		for ; j < b.n && b.docs[j] < to; j++ {
 			slot := (b.docs[j] - base) % windowSize
+			if bit := uint64(1) << (slot & 63); s.touched[slot>>6]&bit == 0 {
+				// Written without being read: fresh memory is given once, not twice.
+				s.touched[slot>>6] |= bit
+				s.upper[slot] = uint32(b.i1[j]) * l.weight
+				s.lower[slot] = uint32(b.i0[j]) * l.weight
+				s.matched[slot] = l.bit
+				continue
+			}
 			s.upper[slot] += uint32(b.i1[j]) * l.weight
 			s.lower[slot] += uint32(b.i0[j]) * l.weight
 			s.matched[slot] |= l.bit
-			s.touched[slot>>6] |= 1 << (slot & 63)
 		}
 		if l.place = j; j < b.n {
 			return
@@ -330,7 +358,7 @@ func (s *scan) offer(doc uint32, slot int) {
 		}
 	}
 	if upper != lower {
-		upper, matched = s.exact(doc)
+		upper, matched = exact(s.lists, doc)
 	}
 	if upper == 0 {
 		return
@@ -343,11 +371,11 @@ func (s *scan) offer(doc uint32, slot int) {
 }
 
 // exact is L of one document by definition, passage by passage.
-func (s *scan) exact(doc uint32) (sum, matched uint32) {
+func exact(lists []*queryList, doc uint32) (sum, matched uint32) {
 	var passages uint64
 	var at [MaxTerms]int
-	for i := range s.lists {
-		l := s.lists[i]
+	for i := range lists {
+		l := lists[i]
 		at[i] = l.locate(doc)
 		if at[i] < 0 {
 			continue
@@ -360,8 +388,8 @@ func (s *scan) exact(doc uint32) (sum, matched uint32) {
 	for ; passages != 0; passages &= passages - 1 {
 		one := plain
 		bit := passages & -passages
-		for i := range s.lists {
-			l := s.lists[i]
+		for i := range lists {
+			l := lists[i]
 			if at[i] >= 0 && l.probe.mask(at[i])&bit != 0 {
 				one += uint32(l.probe.i1[at[i]]-l.probe.i0[at[i]]) * l.weight
 			}
