@@ -67,11 +67,13 @@ func telling(name string) bool {
 // receipt writes down what was weighed, and why nothing is shown if so.
 func (r *run) receipt() {
 	o, rc := &r.out, &r.out.Receipt
+	rc.Terms = make([]string, 0, len(o.Asked))
 	for _, a := range o.Asked {
 		if r.snap.Frequency(a.Term) > 0 {
 			rc.Terms = append(rc.Terms, a.Term)
 		}
 	}
+	rc.Hits = make([]stillso.ReceiptHit, 0, min(len(o.Weighed), receiptHits))
 	for _, h := range o.Weighed[:min(len(o.Weighed), receiptHits)] {
 		rc.Hits = append(rc.Hits, stillso.ReceiptHit{
 			ID: h.Doc.ID, Score: round(h.score()), Strength: round(h.Strength), Shown: h.Why == "", Why: h.Why,

@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -141,8 +142,9 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 	if !r.q.Explain {
 		w = w[:min(len(w), receiptHits)]
 	}
+	r.out.Weighed = make([]Hit, 0, len(w))
 	for _, x := range w {
-		h := Hit{Doc: r.snap.Doc(x.Ref), Evidence: x.L, Factor: x.factor}
+		h := Hit{Doc: r.snap.Doc(x.Ref), Evidence: x.L, Factor: x.factor, Matched: make([]string, 0, bits.OnesCount32(x.Matched))}
 		h.Strength, h.Coverage = f.Strength(r.out.Asked, x.Candidate, generality(x.head.Numbers))
 		if x.head.State == stillso.Superseded {
 			h.Strength *= supersededFactor

@@ -26,6 +26,9 @@ const signalEvidence = 160
 // triggerTerm returns the term that a short prompt would have as a signal, "" if
 // it is too long to be one.
 func triggerTerm(cleaned string) string {
+	if len(cleaned) > 16*maxSignal { // what stands around a signal is not as long
+		return ""
+	}
 	s := normal(cleaned)
 	if s == "" || utf8.RuneCountInString(s) > maxSignal {
 		return ""

@@ -13,7 +13,7 @@ type Snapshot struct {
 	base, delta *segment // either may be nil, not both
 	// deltaErr says why a delta that exists is not used; the base alone still answers.
 	deltaErr error
-	scored   scored
+	scored   []scored
 }
 
 // Open opens the snapshot in directory dir. No snapshot is stillso.ErrNotFound,

@@ -80,10 +80,16 @@ func (v View) search(query []QueryTerm, k int, accept func(Ref) bool) *heap {
 func (s *Snapshot) Score(r Ref, query []QueryTerm) Candidate {
 	seg, doc := s.at(r)
 	query = query[:min(len(query), MaxTerms)]
-	if s.scored.seg != seg || !slices.Equal(s.scored.query, query) {
-		s.scored = scored{seg, slices.Clone(query), openLists(seg, query)}
+	i := slices.IndexFunc(s.scored, func(x scored) bool { return x.seg == seg && slices.Equal(x.query, query) })
+	if i < 0 {
+		const most = 4 // two queries, two files
+		if len(s.scored) == most {
+			s.scored = s.scored[:0]
+		}
+		i = len(s.scored)
+		s.scored = append(s.scored, scored{seg, slices.Clone(query), openLists(seg, query)})
 	}
-	sum, matched := exact(s.scored.lists, doc)
+	sum, matched := exact(s.scored[i].lists, doc)
 	return Candidate{Ref: r, L: nats(sum), Matched: matched}
 }
 

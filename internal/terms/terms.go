@@ -43,6 +43,9 @@ func Analyze(text string) []Term { return Append(nil, text) }
 
 // Append appends the terms of text to dst.
 func Append(dst []Term, text string) []Term {
+	if dst == nil { // grown step by step it would touch as much memory again
+		dst = make([]Term, 0, min(len(text)/5+4, 512))
+	}
 	a := analyzer{text: Fold(text), out: dst}
 	return a.run()
 }
