@@ -13,7 +13,7 @@ func Stop(t Term) bool {
 	case Pair:
 		return dullPair(t.Text)
 	}
-	return grammar(t.Text) || chat(t.Text)
+	return grammar(t.Text) || chat(t.Text) || elsewhere(t.Text)
 }
 
 // dullChar reports whether a single character is mostly grammar in Chinese,
@@ -64,6 +64,47 @@ func chat(w string) bool {
 		"run", "sai", "said", "sec", "second", "see", "seem", "show", "someth", "sorri", "sort", "sound", "start",
 		"stop", "stuff", "sure", "take", "tell", "thank", "thing", "think", "thx", "time", "todai", "told",
 		"tomorrow", "try", "wai", "wait", "want", "well", "work", "wow", "ye", "yeah", "yep", "yesterdai":
+		return true
+	}
+	return false
+}
+
+// elsewhere lists, folded and stemmed, grammar and chat of other languages: Spanish,
+// Portuguese, French, German, Russian, some of Italian, Dutch, Polish, Turkish and
+// Indonesian. Words that are English or a developer's word as well (mit, die, son,
+// comment) are not in it.
+func elsewhere(w string) bool {
+	switch w {
+	case "aber", "adesso", "agora", "ahi", "ahora", "ainda", "ainsi", "ajuda", "algo", "alli", "allora", "alsjeblieft", "anch", "ancora", "ander",
+		"anderen", "aquel", "aqui", "aquilo", "asi", "assim", "auch", "auf", "aun", "aussi", "autr", "avant", "avanti", "avec", "avoir",
+		"ayudam", "bedankt", "bei", "belum", "bem", "bene", "besoin", "bien", "bitt", "bonjour", "brauch", "bueno", "cela", "certo", "cet",
+		"cett", "ciao", "como", "continua", "continuar", "cual", "cuando", "daarna", "daha", "dalej", "dank", "dann", "dass", "de", "dein",
+		"deja", "dem", "den", "denn", "depoi", "desd", "despu", "devam", "deze", "dich", "dieser", "diga", "dime", "dlaczego", "dobrz", "doch",
+		"donc", "dond", "dopo", "dort", "du", "dziekuj", "eerst", "ein", "einem", "einen", "einer", "encor", "entao", "entonc", "esa", "eso",
+		"est", "esta", "estamo", "estar", "esto", "estoi", "estou", "etait", "etr", "etwa", "euch", "evet", "faca", "faz", "fazer", "foi", "fue",
+		"funciona", "fur", "geht", "gleich", "graag", "gracia", "grazi", "gut", "haben", "hace", "hacer", "hago", "hallo", "hasta", "hatt",
+		"hayir", "haz", "heel", "hepsi", "hier", "hilf", "hola", "ich", "ici", "ihr", "immer", "intenta", "isso", "ist", "isto", "jeszcz",
+		"jetzt", "kann", "kannst", "karena", "kasih", "kein", "kenapa", "konnen", "konnt", "lagi", "laquel", "lequel", "leur", "listo", "luego",
+		"lutfen", "maar", "mach", "machen", "macht", "mainten", "mehr", "mein", "meme", "merci", "mesmo", "meu", "mich", "minha", "mir", "misma",
+		"mismo", "mocht", "molto", "montr", "mostra", "mui", "muito", "nach", "nachher", "nada", "nao", "nasil", "necesito", "neden", "nein",
+		"nicht", "nient", "niet", "noch", "nochmal", "nog", "non", "notr", "nur", "obrigada", "obrigado", "oder", "ohn", "ola", "olha", "omdat",
+		"ond", "ont", "ook", "otimo", "otra", "otro", "oui", "outra", "outro", "para", "parfait", "perch", "perfecto", "perfeito", "perfekt",
+		"pero", "peut", "peuvent", "peux", "podemo", "poniewaz", "porqu", "posso", "potem", "pourquoi", "pouvon", "preciso", "prego", "prosz",
+		"puedo", "qual", "qualcosa", "quand", "quando", "que", "quella", "quello", "quelqu", "quem", "quero", "questa", "questo", "qui", "quien",
+		"quiero", "quindi", "quoi", "schau", "schon", "scusa", "segu", "seguir", "sehr", "sein", "sekarang", "seu", "sie", "sigamo", "sigu",
+		"simdi", "sin", "sind", "sobr", "soll", "sollt", "sono", "sonra", "sont", "sou", "sua", "sudah", "sur", "svp", "tamam", "tambem",
+		"tambien", "tem", "tenemo", "tengo", "tenho", "tenta", "teraz", "terima", "tesekkurl", "toda", "todo", "tolong", "tout", "tudo", "tutto",
+		"uma", "una", "und", "uno", "unter", "vai", "vamo", "verder", "versuch", "veux", "vez", "voce", "vom", "von", "vorher", "votr",
+		"voudrai", "waarom", "wann", "waren", "warum", "weil", "weiter", "welch", "welcher", "wenn", "wer", "werden", "wie", "wieder", "wir",
+		"wird", "wszystko", "wurd", "zeig", "zum", "zur", "zwischen", "без", "бол", "больш", "буд", "будт", "бы", "был", "быт", "вам", "вас",
+		"вед", "во", "вот", "все", "всегд", "всех", "всю", "вы", "где", "гот", "да", "дав", "даж", "дальш", "для", "до", "друг", "его", "ее",
+		"ей", "ему", "есл", "ест", "еще", "же", "за", "зач", "здес", "из", "или", "им", "иногд", "исправ", "их", "как", "когд", "конечн", "крут",
+		"кто", "куд", "ладн", "ли", "лучш", "межд", "мен", "мне", "мног", "мог", "мож", "можн", "мой", "моя", "мы", "на", "над", "нас", "не",
+		"нег", "ней", "нельз", "нет", "ни", "них", "нич", "но", "ну", "нужн", "об", "один", "ок", "он", "она", "они", "опят", "от", "отличн",
+		"перед", "по", "под", "пожалуйст", "покаж", "помен", "помог", "понял", "попроб", "посл", "посмотр", "пот", "поч", "почт", "при", "прив",
+		"про", "продолж", "прост", "работ", "раз", "разв", "сам", "сво", "сдел", "себ", "сейчас", "скаж", "снач", "снов", "со", "совс", "спасиб",
+		"так", "там", "теб", "тепер", "то", "тог", "тогд", "тож", "тольк", "том", "тот", "тут", "ты", "уже", "хорош", "хоч", "чег", "чем",
+		"через", "что", "чтоб", "чут", "эти", "это", "этог", "этом", "этот", "эту", "ясн":
 		return true
 	}
 	return false
