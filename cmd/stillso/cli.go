@@ -33,6 +33,7 @@ type grammar struct {
 	Purge    purgeCmd    `cmd:"" group:"memories" help:"Erase a memory and its history for good, for secrets."`
 
 	Journal journalCmd `cmd:"" group:"history" help:"List the changes of memories, newest first."`
+	History historyCmd `cmd:"" group:"history" help:"Show a memory through time."`
 	Review  reviewCmd  `cmd:"" group:"history" help:"Decide on what waits for a human."`
 	Undo    undoCmd    `cmd:"" group:"history" help:"Take back a change, the last one, or a batch."`
 
@@ -40,6 +41,7 @@ type grammar struct {
 	Export  exportCmd  `cmd:"" group:"data" help:"Write memories as JSON lines."`
 	Capture captureCmd `cmd:"" group:"data" help:"Read a session transcript and save what is worth remembering."`
 	Enrich  enrichCmd  `cmd:"" group:"data" help:"Add the words that a person would type when they need a memory."`
+	Tidy    tidyCmd    `cmd:"" group:"data" help:"Join duplicates, mark what was replaced, retire what is over."`
 	Sweep   sweepCmd   `cmd:"" group:"data" help:"Do the waiting offline work: capture, files in step, index."`
 
 	Install   installCmd   `cmd:"" group:"upkeep" help:"Register stillso-hook with an assistant."`

@@ -57,7 +57,7 @@ func (c *doctorCmd) run(ctx context.Context, a *app) (summary, error) {
 	h := &health{Hosts: []hostHealth{}}
 	d := &checkup{app: a, health: h, dir: a.directory(c.Dir)}
 	for _, check := range []func(context.Context){
-		d.home, d.store, d.journal, d.index, d.places, d.sweep, d.memories, d.claims, d.model, d.hooks, d.settings,
+		d.home, d.store, d.journal, d.index, d.places, d.sweep, d.memories, d.twice, d.claims, d.model, d.hooks, d.settings,
 	} {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stillso"
@@ -22,6 +23,7 @@ type recallCmd struct {
 	Limit    int      `short:"n" help:"At most so many; 0 is the hook's own limit."`
 	All      bool     `short:"a" help:"Also show what was weighed and held back, and why."`
 	Dir      string   `help:"Act as if in this directory." type:"path"`
+	At       string   `help:"Answer as of then: a date (2026-11-30) or a span back (7d)." placeholder:"DATE"`
 }
 
 // Help shows examples.
@@ -31,7 +33,8 @@ remembered as shown. Exit code 1 on silence.
 
 Examples:
   stillso recall "why can't the app reach postgres on staging"
-  stillso recall --all "fix the rounding"`
+  stillso recall --all "fix the rounding"
+  stillso recall --at 2026-10-01 "which port does staging use"`
 }
 
 // recalled is what recall found.
@@ -74,28 +77,44 @@ type weighed struct {
 	Why string `json:"why,omitempty"`
 }
 
-func (c *recallCmd) run(_ context.Context, a *app) (summary, error) {
+func (c *recallCmd) run(ctx context.Context, a *app) (summary, error) {
 	prompt, err := a.textArgument(c.Prompt)
 	if err != nil {
 		return nil, err
 	}
-	return c.ask(a, prompt)
+	return c.ask(ctx, a, prompt)
 }
 
-func (c *recallCmd) ask(a *app, prompt string) (*recalled, error) {
+func (c *recallCmd) ask(ctx context.Context, a *app, prompt string) (*recalled, error) {
 	ns, err := a.readNamespaces("project", c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := a.openIndex()
+	at, err := parseWhen(c.At, a.now())
 	if err != nil {
 		return nil, err
 	}
-	defer snap.Close() //nolint:errcheck // it was only read
+	if len(strings.TrimSpace(c.At)) == len("2026-11-30") && strings.Count(c.At, "-") == 2 {
+		at = at.AddDate(0, 0, 1).Add(-time.Millisecond) // a date is the whole day
+	}
+	var snap *snapshot.Snapshot
+	if at.IsZero() {
+		at = a.now()
+		if snap, err = a.openIndex(); err != nil {
+			return nil, err
+		}
+		defer snap.Close() //nolint:errcheck // it was only read
+	} else {
+		var done func()
+		if snap, done, err = a.openIndexAt(ctx, at); err != nil {
+			return nil, err
+		}
+		defer done()
+	}
 	begin := a.std.clock()
 	o := recall.Recall(snap, recall.Query{
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
-		Now: a.now(), Limit: c.Limit, Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
+		Now: at, Limit: c.Limit, Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
 	})
 	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)

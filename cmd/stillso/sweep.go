@@ -41,6 +41,8 @@ type swept struct {
 	Review   int      `json:"review"`
 	Refused  int      `json:"refused"`
 	InStep   int      `json:"file_changes"`
+	Tidied   int      `json:"tidied"`
+	Expired  int      `json:"expired"`
 	Aliases  int      `json:"aliases"`
 	Claims   int      `json:"claims"`
 	Labels   int      `json:"labels"`
@@ -137,6 +139,17 @@ func (s *sweeper) all(ctx context.Context, rebuild bool) error {
 		}
 		if !s.app.spooled() || len(s.sum.Errors) > 0 {
 			break
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"review", s.expire}, {"tidy", s.tidy}} {
+		if err := step.do(ctx); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.failed(step.name, err)
 		}
 	}
 	if err := s.verify(ctx); err != nil {

@@ -266,7 +266,7 @@ func (t *trial) answer(ctx context.Context, dir string, h *history, show int) er
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r, err := (&recallCmd{Dir: p.dir, Host: "claude-code"}).ask(t.app, p.text)
+		r, err := (&recallCmd{Dir: p.dir, Host: "claude-code"}).ask(ctx, t.app, p.text)
 		if err != nil {
 			return err
 		}
@@ -305,7 +305,7 @@ func (t *trial) selfMade(ids []string, p said) bool {
 // ask asks one prompt through the real hook where there is one, best of three,
 // as the first start of a program reads it from the disk.
 func (t *trial) ask(ctx context.Context, hook, session string, p said) (triedAnswer, error) {
-	r, err := (&recallCmd{Dir: p.dir, Host: "claude-code"}).ask(t.app, p.text)
+	r, err := (&recallCmd{Dir: p.dir, Host: "claude-code"}).ask(ctx, t.app, p.text)
 	if err != nil {
 		return triedAnswer{}, err
 	}

@@ -47,7 +47,7 @@ type reasons struct {
 func (c *whyCmd) run(ctx context.Context, a *app) (summary, error) {
 	if c.Prompt != "" {
 		ask := recallCmd{Previous: c.Previous, Host: c.Host, Dir: c.Dir}
-		r, err := ask.ask(a, c.Prompt)
+		r, err := ask.ask(ctx, a, c.Prompt)
 		if err != nil {
 			return nil, err
 		}

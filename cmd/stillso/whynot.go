@@ -51,7 +51,7 @@ func (c *whyNotCmd) run(ctx context.Context, a *app) (summary, error) {
 		return nil, err
 	}
 	ask := recallCmd{Previous: c.Previous, Host: c.Host, Dir: c.Dir}
-	r, err := ask.ask(a, prompt)
+	r, err := ask.ask(ctx, a, prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (p *pass) replace(x pair) {
 	if n.changes || len(n.denies) > 0 && denies(n, o) {
 		sure = certain
 	}
-	stop := guard.Check(guard.Case{New: n.m, Old: o.m, Relation: stillso.Conflicts, Confidence: sure})
+	stop := guard.Check(guard.Case{New: n.m, Old: o.m, Relation: stillso.Conflicts, Confidence: certain})
 	if stop == "" && sure == certain && rank(n.m.Origin) == 3 {
 		p.supersede(o, n, stillso.Applied, rule, sure, how+", said later")
 		return

@@ -172,13 +172,15 @@ func (p *pass) change(c stillso.Change) bool {
 	return true
 }
 
-// key names a finding by its memories and what they said.
+// key names a finding: which memories change, what they said, and which took
+// their place.
 func key(c stillso.Change) string {
 	var parts []string
 	for _, e := range c.Edits {
-		if e.Before != nil {
-			parts = append(parts, e.Before.ID+"\x00"+e.Before.Content)
+		if e.Before == nil || e.After == nil || e.Before.Equal(e.After) {
+			continue
 		}
+		parts = append(parts, e.Before.ID+"\x00"+e.Before.Content+"\x00"+e.After.SupersededBy)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, "\x01")
