@@ -130,8 +130,7 @@ func runCases(t *testing.T, dir string) {
 // have, by the step, the setting, or the check that needs them.
 func later() map[string]string {
 	return map[string]string{
-		"consolidate":          "the tidy pass (stillso tidy)",
-		"resident_limit_bytes": "a profile with a limit (setting profile.max_bytes)",
+		"consolidate": "the tidy pass (stillso tidy)",
 	}
 }
 
@@ -239,7 +238,7 @@ func (r *caseRun) hasCommand(do string) bool {
 
 // hasSetting reports whether the settings that the binary prints have a key.
 func (r *caseRun) hasSetting(key string) bool {
-	o := r.cli("", "version", "--settings")
+	o := r.cli("", "settings")
 	return strings.Contains(o.stdout, settingNames()[key][1])
 }
 

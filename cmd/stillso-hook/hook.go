@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,7 +110,10 @@ func (h *hook) sessionStart() {
 		hits := recall.Start(snap, recall.Query{Namespaces: h.namespaces(), Host: h.hostName, Now: h.start, Skip: skip})
 		hits = slices.DeleteFunc(hits, func(x recall.Hit) bool { return skip(x.Doc.ID) })
 		var a answer
-		a.text, a.remember.Shown = inject.Block(items(hits), inject.Options{Items: startItems, Session: true})
+		a.text, a.remember.Shown = inject.Block(items(hits), inject.Options{
+			Items: len(hits), Size: inject.MaxSize, Session: true,
+			Bytes: limit(snap, bytesKey, inject.SessionBytes), Tokens: limit(snap, tokensKey, inject.SessionTokens),
+		})
 		for _, x := range hits {
 			a.receipt.Hits = append(a.receipt.Hits, stillso.ReceiptHit{ID: x.Doc.ID, Shown: slices.Contains(a.remember.Shown, x.Doc.ID)})
 		}
@@ -121,9 +125,20 @@ func (h *hook) sessionStart() {
 	h.catchUp()
 }
 
-// startItems is how many memories a session begins with at most; the size of a block
-// bounds them too.
-const startItems = 12
+// The constants of a snapshot that bound what a session begins with, in digits.
+const (
+	bytesKey  = "profile.max_bytes"
+	tokensKey = "profile.max_tokens"
+)
+
+// limit reads such a constant; one that is not there or makes no sense is the default.
+func limit(snap *snapshot.Snapshot, key string, usual int) int {
+	n, err := strconv.Atoi(string(snap.Constant(key)))
+	if err != nil || n <= 0 {
+		return usual
+	}
+	return n
+}
 
 // preTool recalls what is known about a file that is about to be read or changed.
 func (h *hook) preTool() {

@@ -25,6 +25,8 @@ type app struct {
 	dir    home.Dir
 	opened store
 	places map[string]stillso.Place
+	// demoted are the lines that made room in the profile during this command.
+	demoted []stillso.Change
 	// settings are those of config.toml, once they were read.
 	settings *config
 }

@@ -30,6 +30,7 @@ type grammar struct {
 	Retire   retireCmd   `cmd:"" group:"memories" help:"Take memories out of recall; they are kept."`
 	Restore  restoreCmd  `cmd:"" group:"memories" help:"Bring retired or superseded memories back."`
 	Verify   verifyCmd   `cmd:"" group:"memories" help:"Check what memories claim against this machine's files and tools."`
+	Profile  profileCmd  `cmd:"" group:"memories" help:"Show and change what every session begins with."`
 	Purge    purgeCmd    `cmd:"" group:"memories" help:"Erase a memory and its history for good, for secrets."`
 
 	Journal journalCmd `cmd:"" group:"history" help:"List the changes of memories, newest first."`

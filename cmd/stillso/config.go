@@ -9,6 +9,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"stillso/internal/inject"
 	"stillso/internal/llm"
 )
 
@@ -59,7 +60,7 @@ type captureConfig struct {
 func defaultConfig() config {
 	return config{
 		Capture: captureConfig{Sessions: true, Findings: true, Turns: 10},
-		Profile: profileConfig{MaxTokens: 1300, MaxBytes: 5200},
+		Profile: profileConfig{MaxTokens: inject.SessionTokens, MaxBytes: inject.SessionBytes},
 	}
 }
 

@@ -73,11 +73,13 @@ type indexer struct {
 	dir string
 	// hints switches hints on in the hook, which reads no settings.
 	hints bool
+	// session bounds what a session begins with; the hook has to know it.
+	session map[string][]byte
 }
 
 // indexer returns one for the home of a.
 func (a *app) indexer(st store, w *snapshot.Writer) indexer {
-	x := indexer{st: st, w: w, dir: string(a.dir)}
+	x := indexer{st: st, w: w, dir: string(a.dir), session: a.profileConstants()}
 	if conf, _, err := readConfig(a.dir.Config()); err == nil {
 		x.hints = conf.Recall.Hints
 	}
@@ -98,7 +100,7 @@ func (x *indexer) update(ctx context.Context) error {
 		return err
 	}
 	foreign := x.foreign()
-	if x.upToDate(base, seq) && (!foreign || base.Docs > inlineBase) {
+	if x.upToDate(base, seq) && x.settled() && (!foreign || base.Docs > inlineBase) {
 		return nil
 	}
 	if base.Docs <= smallBase || foreign && base.Docs <= inlineBase || seq < base.Seq { // behind its index: the store was put back from a backup
@@ -130,11 +132,28 @@ func (x *indexer) constants(model *recall.Model) map[string][]byte {
 	if c == nil {
 		c = map[string][]byte{}
 	}
+	maps.Copy(c, x.session)
 	c[madeKey] = []byte(madeBy())
 	if x.hints {
 		c[hintsKey] = []byte("on")
 	}
 	return c
+}
+
+// settled reports whether the index carries the bounds of a session as they are
+// now; a delta can bring them.
+func (x *indexer) settled() bool {
+	snap, err := snapshot.Open(x.dir)
+	if err != nil {
+		return false
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	for k, v := range x.session {
+		if string(snap.Constant(k)) != string(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // foreign reports whether the base was made by another version, or for other
@@ -167,7 +186,7 @@ func (x *indexer) delta(ctx context.Context, after, seq int64) (int, error) {
 	}
 	defer snap.Close() //nolint:errcheck // it was only read
 	model := recall.ModelOf(snap)
-	b, err := x.w.NewDelta(snapshot.Options{Seq: seq})
+	b, err := x.w.NewDelta(snapshot.Options{Seq: seq, Constants: x.session})
 	if err != nil {
 		return 0, err
 	}

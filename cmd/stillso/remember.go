@@ -47,6 +47,8 @@ type remembered struct {
 	Redacted int `json:"redacted,omitempty"`
 	// Similar lists active memories that may say something close.
 	Similar []*stillso.Memory `json:"similar,omitempty"`
+	// Demoted are the lines that left the profile to make room.
+	Demoted []stillso.Change `json:"demoted,omitempty"`
 }
 
 func (c *rememberCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -87,7 +89,7 @@ func (c *rememberCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum.Change = done[0].ID
+	sum.Change, sum.Demoted = done[0].ID, a.demoted
 	return sum, nil
 }
 
@@ -144,6 +146,7 @@ func (r *remembered) text(p *page) {
 	if len(r.Similar) > 0 {
 		p.printf("%s\n", p.faint("if it takes the place of one: stillso undo "+r.Change+", then remember --supersedes ID"))
 	}
+	printDemoted(p, r.Demoted)
 	p.printf("%s\n", p.faint("take it back: stillso undo "+r.Change))
 }
 

@@ -46,6 +46,8 @@ type swept struct {
 	Aliases  int      `json:"aliases"`
 	Claims   int      `json:"claims"`
 	Labels   int      `json:"labels"`
+	Promoted int      `json:"promoted"`
+	Demoted  int      `json:"demoted"`
 	Waiting  int      `json:"waiting"`
 	Errors   []string `json:"errors,omitempty"`
 	Millis   int64    `json:"ms"`
@@ -152,7 +154,7 @@ func (s *sweeper) all(ctx context.Context, rebuild bool) error {
 			s.failed(step.name, err)
 		}
 	}
-	if err := s.verify(ctx); err != nil {
+	if err := s.upkeep(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

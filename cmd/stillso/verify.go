@@ -378,8 +378,9 @@ const (
 	freshForNetwork = 3 * 24 * time.Hour
 )
 
-// verify checks what memories claim, those first that were not checked for longest.
-func (s *sweeper) verify(ctx context.Context) error {
+// upkeep checks what memories claim, those first that were not checked for longest,
+// then fits the profile; after a pause, for sweeps follow each other closely.
+func (s *sweeper) upkeep(ctx context.Context) error {
 	info, err := os.Stat(s.app.claimsFile())
 	if age := s.app.now().Sub(modTime(info)); err == nil && age >= 0 && age < verifyPause {
 		return nil
@@ -390,6 +391,12 @@ func (s *sweeper) verify(ctx context.Context) error {
 	}
 	list, err := s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}})
 	if err != nil || len(list) == 0 {
+		return err
+	}
+	if err := s.profile(ctx); err != nil {
+		return err
+	}
+	if list, err = s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}}); err != nil {
 		return err
 	}
 	got, err := s.app.verify(ctx, list, verify.Options{

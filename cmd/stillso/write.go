@@ -34,11 +34,15 @@ func (a *app) apply(ctx context.Context, changes ...stillso.Change) ([]stillso.C
 	for i := range changes {
 		redactChange(&changes[i])
 	}
+	resident := joinResidents(changes)
 	done, err := st.Apply(ctx, changes...)
 	if err != nil {
 		return nil, err
 	}
-	return done, errors.Join(a.refresh(ctx), a.register(ctx, st, done))
+	if resident != "" {
+		err = a.fitProfile(ctx, resident)
+	}
+	return done, errors.Join(err, a.refresh(ctx), a.register(ctx, st, done))
 }
 
 // redactChange takes the secrets out of all that a change would write. What

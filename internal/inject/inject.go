@@ -7,8 +7,10 @@
 package inject
 
 import (
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"stillso"
 )
@@ -28,6 +30,10 @@ const (
 	MaxSize      = 8000
 	// Hints is how many memories a hint names.
 	Hints = 2
+	// SessionBytes and SessionTokens are what a session begins with at most, unless the
+	// person says otherwise: some 1,300 tokens.
+	SessionBytes  = 5200
+	SessionTokens = 1300
 )
 
 // Item is one memory to be shown.
@@ -51,6 +57,8 @@ type Options struct {
 	Size int
 	// Session says that the block opens a session instead of answering a prompt.
 	Session bool
+	// Bytes and Tokens are further limits of the whole block; 0 is none.
+	Bytes, Tokens int
 }
 
 const (
@@ -74,17 +82,24 @@ func Block(items []Item, o Options) (text string, shown []string) {
 	if o.Session {
 		intro = sessionText
 	}
-	room := min(size, MaxSize) - units(Open) - units(Close) - units(intro) - 1
+	room := extent{min(size, MaxSize), math.MaxInt32, math.MaxInt32}
+	if o.Bytes > 0 {
+		room.bytes = o.Bytes
+	}
+	if o.Tokens > 0 {
+		room.tokens = o.Tokens
+	}
+	room = room.minus(extentOf(Open + "\n" + intro + Close))
 	var rules, others []string
 	for _, it := range items {
 		if len(shown) == most {
 			break
 		}
-		l, n := fit(it, room)
-		if n == 0 {
+		l, ok := fit(it, room)
+		if !ok {
 			continue
 		}
-		room -= n
+		room = room.minus(extentOf(l))
 		shown = append(shown, it.ID)
 		if it.Type.Standing() {
 			rules = append(rules, l)
@@ -98,16 +113,55 @@ func Block(items []Item, o Options) (text string, shown []string) {
 	return Open + "\n" + intro + strings.Join(slices.Concat(rules, others), "") + Close, shown
 }
 
-// fit returns the line of an item that fits into room, and its size; 0 if none does.
-func fit(it Item, room int) (string, int) {
-	if l := line(it, Clean(it.Content)); units(l) <= room {
-		return l, units(l)
+// fit returns the line of an item that fits into room; false if none does.
+func fit(it Item, room extent) (string, bool) {
+	l := line(it, Clean(it.Content))
+	if extentOf(l).in(room) {
+		return l, true
 	}
-	l := line(it, Clean(it.Name)+" (too long to be shown here; read it with: stillso show "+Clean(it.ID)+")")
-	if units(l) <= room {
-		return l, units(l)
+	l = line(it, Clean(it.Name)+" (too long to be shown here; read it with: stillso show "+Clean(it.ID)+")")
+	return l, extentOf(l).in(room)
+}
+
+// extent is the size of a text in the three measures that limit a block.
+type extent struct{ units, bytes, tokens int }
+
+func extentOf(s string) extent { return extent{units(s), len(s), Tokens(s)} }
+
+func (e extent) minus(o extent) extent {
+	return extent{e.units - o.units, e.bytes - o.bytes, e.tokens - o.tokens}
+}
+
+func (e extent) in(room extent) bool {
+	return e.units <= room.units && e.bytes <= room.bytes && e.tokens <= room.tokens
+}
+
+// Tokens estimates how many tokens a model reads a text as: one for four bytes of
+// ASCII, one for every other character. That is near the truth for English and
+// Chinese, and above it for most else. A part of a token counts as one.
+func Tokens(s string) int {
+	ascii, other := 0, 0
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			other++
+		}
 	}
-	return "", 0
+	return (ascii+3)/4 + other
+}
+
+// Cost is what an item's line takes of a block, in bytes and tokens, where there is
+// room for it whole.
+func Cost(it Item) (bytes, tokens int) {
+	e := extentOf(line(it, Clean(it.Content)))
+	return e.bytes, e.tokens
+}
+
+// SessionFrame is what a block that opens a session takes without items.
+func SessionFrame() (bytes, tokens int) {
+	e := extentOf(Open + "\n" + sessionText + Close)
+	return e.bytes, e.tokens
 }
 
 // line is "- [type · label · date · id] content".

@@ -37,6 +37,7 @@ func Start(snap *snapshot.Snapshot, q Query) []Hit {
 			out = append(out, Hit{Doc: snap.Doc(r), Factor: 1, Strength: importance(head, q.Now)})
 		}
 	}
+	slices.SortFunc(out, bySteadiness)
 	type weighed struct {
 		ref    snapshot.Ref
 		weight float64
@@ -65,6 +66,19 @@ func Start(snap *snapshot.Snapshot, q Query) []Hit {
 		}
 	}
 	return out
+}
+
+// bySteadiness orders residents: what a human stated first, then by priority, then
+// the newest. The clock has no part in it, so that a session that is opened again
+// gets the same bytes; and should the profile ever exceed its budget before it was
+// fitted, it is not a correction that is cut off.
+func bySteadiness(a, b Hit) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(stillso.Origins(), a.Doc.Origin)/2, slices.Index(stillso.Origins(), b.Doc.Origin)/2),
+		cmp.Compare(b.Doc.Priority, a.Doc.Priority),
+		cmp.Compare(b.Doc.Updated, a.Doc.Updated),
+		cmp.Compare(a.Doc.ID, b.Doc.ID),
+	)
 }
 
 // importance is the priority, more for standing rules and open todos, and up to
