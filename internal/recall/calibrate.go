@@ -55,7 +55,7 @@ type calibration struct {
 type use struct{ probe, place int }
 
 // strongest is the strength of the best memory with and without aliases.
-type strongest struct{ aliased, plain float64 }
+type strongest [wordings]float64
 
 // newCalibration prepares the probes.
 func (m *Model) newCalibration(typed []typedPrompt) *calibration {
@@ -96,11 +96,8 @@ func (c *calibration) add(f *Formula, mem *stillso.Memory, postings []snapshot.P
 			continue
 		}
 		s, _ := f.Strength(c.probes[i].asked, evidenceOf(c.probes[i].asked, list), general)
-		if len(mem.Aliases) > 0 {
-			best[i].aliased = max(best[i].aliased, s)
-		} else {
-			best[i].plain = max(best[i].plain, s)
-		}
+		w := wordingOf(len(mem.Aliases) > 0, mem.Body != "")
+		best[i][w] = max(best[i][w], s)
 	}
 }
 
@@ -158,7 +155,9 @@ func (c *calibration) scale(f *Formula, space stillso.Namespace, n int, neutral 
 		var r float64
 		for _, s := range []stillso.Namespace{space, stillso.UserNamespace} {
 			if b := c.best[s]; b != nil {
-				r = max(r, b[i].aliased/f.Threshold(n, true), b[i].plain/f.Threshold(n, false))
+				for w, strength := range b[i] {
+					r = max(r, strength/f.Threshold(n, wording(w)))
+				}
 			}
 		}
 		ratios = append(ratios, r)

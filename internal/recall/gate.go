@@ -104,7 +104,7 @@ func (r *run) triggered(found []snapshot.Candidate) {
 	for _, c := range found {
 		head := r.snap.Head(c.Ref)
 		h := Hit{Doc: r.snap.Doc(c.Ref), Coverage: 1, Factor: factor(head, r.q.Now), Matched: []string{"the whole prompt"}}
-		h.Threshold = r.model.Formula.Threshold(n, head.Flags&snapshot.HasAliases != 0)
+		h.Threshold = r.model.Formula.Threshold(n, wordingOf(head.Flags&snapshot.HasAliases != 0, head.Flags&snapshot.HasBody != 0))
 		h.Evidence = max(c.L, h.Threshold)
 		h.Strength = h.Evidence
 		first = append(first, h)

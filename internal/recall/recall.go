@@ -149,7 +149,7 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 		if x.head.State == stillso.Superseded {
 			h.Strength *= supersededFactor
 		}
-		h.Threshold = scale * f.Threshold(n, x.head.Flags&snapshot.HasAliases != 0)
+		h.Threshold = scale * f.Threshold(n, wordingOf(x.head.Flags&snapshot.HasAliases != 0, x.head.Flags&snapshot.HasBody != 0))
 		for i, a := range r.out.Asked {
 			if x.Matched&(1<<i) != 0 {
 				h.Matched = append(h.Matched, a.Term)
