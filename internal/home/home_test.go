@@ -224,7 +224,7 @@ func TestManySessions(t *testing.T) {
 		}
 	}
 	list, err := os.ReadDir(filepath.Join(d.Spool(), "sessions"))
-	if err != nil || len(list) > 64 {
+	if err != nil || len(list) > 256 {
 		t.Errorf("%d files, %v", len(list), err)
 	}
 }

@@ -58,7 +58,7 @@ const week = 7 * 24 * 3600
 // sessionFile is where a session is remembered in a week, counted from 1970.
 func (d Dir) sessionFile(key string, weeks int64) string {
 	name := strconv.AppendInt(make([]byte, 0, 16), weeks, 10)
-	name = append(name, '-', '0'+(key[0]&3), key[1])
+	name = append(name, '-', key[0], key[1])
 	return filepath.Join(d.Spool(), "sessions", string(name))
 }
 
