@@ -34,6 +34,7 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 		place int
 	}
 	list := terms.Analyze(cleaned)
+	other := otherLanguage(list)
 	all := make([]open, 0, min(len(list), 128))
 	order := make([]most, 0, min(len(list), 128))
 	seen := make(map[string]bool, min(len(list), 128))
@@ -67,8 +68,13 @@ func (f *Formula) Ask(cleaned string, bg Background, st Stats) []Asked {
 		o := &all[m.place]
 		df := st.Frequency(o.Term)
 		m.info = f.info(o.Asked, f.mix(o.share, float64(df)/float64(st.Docs()+1)))
-		if o.Kind == terms.Pair && !o.known && df == 0 {
-			m.info *= f.StrangePair
+		if df == 0 {
+			switch {
+			case o.Kind == terms.Pair && !o.known:
+				m.info *= f.StrangePair
+			case other || terms.ScriptOf(o.Term) == terms.Cyrillic:
+				m.info = min(m.info, f.info(o.Asked, f.OtherWord))
+			}
 		}
 		o.Info = m.info
 		at := len(best)
@@ -90,6 +96,23 @@ type prefetcher interface{ Prefetch(term string) }
 // info is how much a term of this background probability tells.
 func (f *Formula) info(a Asked, pb float64) float64 {
 	return a.Weight * math.Log1p(f.Lambda*f.Attainable/pb)
+}
+
+// otherLanguage reports whether a prompt is in a language other than English that
+// uses the same letters: it has two or more of its common words, or they make a
+// fifth of it.
+func otherLanguage(list []terms.Term) bool {
+	n, words := 0, 0
+	for _, t := range list {
+		if t.Kind != terms.Word || terms.ScriptOf(t.Text) != terms.Latin {
+			continue
+		}
+		words++
+		if terms.Elsewhere(t) {
+			n++
+		}
+	}
+	return n >= 2 || n*5 >= words && n > 0
 }
 
 // smallNumber reports whether t is a number of one or two digits: it counts

@@ -16,6 +16,11 @@ func Stop(t Term) bool {
 	return grammar(t.Text) || chat(t.Text) || elsewhere(t.Text)
 }
 
+// Elsewhere reports whether a term is grammar or chat of a language other than
+// English that is written in the same letters. Where several stand together, words
+// that no table knows are no sign of a rare topic: the language is.
+func Elsewhere(t Term) bool { return t.Kind == Word && elsewhere(t.Text) }
+
 // dullChar reports whether a single character is mostly grammar in Chinese,
 // Korean or Japanese.
 func dullChar(r rune) bool { return dullHan(r) || dullHangul(r) || dullKana(r) }
@@ -75,36 +80,42 @@ func chat(w string) bool {
 // comment) are not in it.
 func elsewhere(w string) bool {
 	switch w {
-	case "aber", "adesso", "agora", "ahi", "ahora", "ainda", "ainsi", "ajuda", "algo", "alli", "allora", "alsjeblieft", "anch", "ancora", "ander",
-		"anderen", "aquel", "aqui", "aquilo", "asi", "assim", "auch", "auf", "aun", "aussi", "autr", "avant", "avanti", "avec", "avoir",
-		"ayudam", "bedankt", "bei", "belum", "bem", "bene", "besoin", "bien", "bitt", "bonjour", "brauch", "bueno", "cela", "certo", "cet",
-		"cett", "ciao", "como", "continua", "continuar", "cual", "cuando", "daarna", "daha", "dalej", "dank", "dann", "dass", "de", "dein",
-		"deja", "dem", "den", "denn", "depoi", "desd", "despu", "devam", "deze", "dich", "dieser", "diga", "dime", "dlaczego", "dobrz", "doch",
-		"donc", "dond", "dopo", "dort", "du", "dziekuj", "eerst", "ein", "einem", "einen", "einer", "encor", "entao", "entonc", "esa", "eso",
-		"est", "esta", "estamo", "estar", "esto", "estoi", "estou", "etait", "etr", "etwa", "euch", "evet", "faca", "faz", "fazer", "foi", "fue",
-		"funciona", "fur", "geht", "gleich", "graag", "gracia", "grazi", "gut", "haben", "hace", "hacer", "hago", "hallo", "hasta", "hatt",
-		"hayir", "haz", "heel", "hepsi", "hier", "hilf", "hola", "ich", "ici", "ihr", "immer", "intenta", "isso", "ist", "isto", "jeszcz",
-		"jetzt", "kann", "kannst", "karena", "kasih", "kein", "kenapa", "konnen", "konnt", "lagi", "laquel", "lequel", "leur", "listo", "luego",
-		"lutfen", "maar", "mach", "machen", "macht", "mainten", "mehr", "mein", "meme", "merci", "mesmo", "meu", "mich", "minha", "mir", "misma",
-		"mismo", "mocht", "molto", "montr", "mostra", "mui", "muito", "nach", "nachher", "nada", "nao", "nasil", "necesito", "neden", "nein",
-		"nicht", "nient", "niet", "noch", "nochmal", "nog", "non", "notr", "nur", "obrigada", "obrigado", "oder", "ohn", "ola", "olha", "omdat",
-		"ond", "ont", "ook", "otimo", "otra", "otro", "oui", "outra", "outro", "para", "parfait", "perch", "perfecto", "perfeito", "perfekt",
-		"pero", "peut", "peuvent", "peux", "podemo", "poniewaz", "porqu", "posso", "potem", "pourquoi", "pouvon", "preciso", "prego", "prosz",
-		"puedo", "qual", "qualcosa", "quand", "quando", "que", "quella", "quello", "quelqu", "quem", "quero", "questa", "questo", "qui", "quien",
-		"quiero", "quindi", "quoi", "schau", "schon", "scusa", "segu", "seguir", "sehr", "sein", "sekarang", "seu", "sie", "sigamo", "sigu",
-		"simdi", "sin", "sind", "sobr", "soll", "sollt", "sono", "sonra", "sont", "sou", "sua", "sudah", "sur", "svp", "tamam", "tambem",
-		"tambien", "tem", "tenemo", "tengo", "tenho", "tenta", "teraz", "terima", "tesekkurl", "toda", "todo", "tolong", "tout", "tudo", "tutto",
-		"uma", "una", "und", "uno", "unter", "vai", "vamo", "verder", "versuch", "veux", "vez", "voce", "vom", "von", "vorher", "votr",
-		"voudrai", "waarom", "wann", "waren", "warum", "weil", "weiter", "welch", "welcher", "wenn", "wer", "werden", "wie", "wieder", "wir",
-		"wird", "wszystko", "wurd", "zeig", "zum", "zur", "zwischen", "без", "бол", "больш", "буд", "будт", "бы", "был", "быт", "вам", "вас",
-		"вед", "во", "вот", "все", "всегд", "всех", "всю", "вы", "где", "гот", "да", "дав", "даж", "дальш", "для", "до", "друг", "его", "ее",
-		"ей", "ему", "есл", "ест", "еще", "же", "за", "зач", "здес", "из", "или", "им", "иногд", "исправ", "их", "как", "когд", "конечн", "крут",
-		"кто", "куд", "ладн", "ли", "лучш", "межд", "мен", "мне", "мног", "мог", "мож", "можн", "мой", "моя", "мы", "на", "над", "нас", "не",
-		"нег", "ней", "нельз", "нет", "ни", "них", "нич", "но", "ну", "нужн", "об", "один", "ок", "он", "она", "они", "опят", "от", "отличн",
-		"перед", "по", "под", "пожалуйст", "покаж", "помен", "помог", "понял", "попроб", "посл", "посмотр", "пот", "поч", "почт", "при", "прив",
-		"про", "продолж", "прост", "работ", "раз", "разв", "сам", "сво", "сдел", "себ", "сейчас", "скаж", "снач", "снов", "со", "совс", "спасиб",
-		"так", "там", "теб", "тепер", "то", "тог", "тогд", "тож", "тольк", "том", "тот", "тут", "ты", "уже", "хорош", "хоч", "чег", "чем",
-		"через", "что", "чтоб", "чут", "эти", "это", "этог", "этом", "этот", "эту", "ясн":
+	case "abbiamo", "aber", "adesso", "agli", "agora", "ahi", "ahora", "ainda", "ainsi", "ajuda", "algo", "alla", "alli", "allora", "alsjeblieft",
+		"ama", "ancak", "anch", "ancora", "ander", "anderen", "apa", "aquel", "aqui", "aquilo", "asi", "assim", "att", "auch", "auf", "aun",
+		"aussi", "autr", "avant", "avanti", "avec", "avoir", "ayudam", "bagaimana", "bedankt", "bei", "beim", "belum", "bem", "bene", "besoin",
+		"bien", "bij", "bisa", "bitt", "bonjour", "brauch", "bueno", "bunu", "byc", "cela", "certo", "cet", "cett", "chce", "che", "ciao", "cok",
+		"como", "continua", "continuar", "cua", "cual", "cuando", "czy", "daarna", "daha", "dalej", "dalla", "dank", "dann", "dari", "dass",
+		"de", "degil", "degli", "dein", "deja", "dell", "della", "dello", "dem", "den", "dengan", "denn", "depoi", "desd", "despu", "devam",
+		"deze", "dich", "dieser", "diga", "dime", "dla", "dlaczego", "dobrz", "doch", "donc", "dond", "dopo", "dort", "dove", "du", "duoc",
+		"dziekuj", "een", "eerst", "ein", "einem", "einen", "einer", "eller", "encor", "entao", "entonc", "esa", "eso", "esser", "est", "esta",
+		"estamo", "estar", "esto", "estoi", "estou", "etait", "etr", "etwa", "euch", "evet", "faca", "fare", "faz", "fazer", "foi", "fran",
+		"fue", "funciona", "fur", "geen", "geht", "gibi", "gleich", "gli", "graag", "gracia", "grazi", "gut", "haben", "hace", "hacer", "hago",
+		"hallo", "hangi", "hanno", "hasta", "hatt", "hayir", "haz", "heel", "hepsi", "het", "hier", "hilf", "hola", "ich", "ici", "icin", "ihr",
+		"immer", "int", "intenta", "isso", "ist", "isto", "itu", "jag", "jestem", "jeszcz", "jetzt", "jij", "jouw", "kadar", "kamu", "kann",
+		"kannst", "karena", "kasih", "kein", "kenapa", "khong", "konnen", "konnt", "ktora", "ktori", "kunnen", "lagi", "laquel", "lequel",
+		"leur", "listo", "luego", "lutfen", "maar", "mach", "machen", "macht", "mainten", "mami", "mehr", "mein", "meinem", "meinen", "meiner",
+		"meme", "merci", "mesmo", "meu", "mia", "mich", "minha", "mio", "mir", "misin", "misma", "mismo", "miyim", "mocht", "moet", "molto",
+		"montr", "mostra", "mot", "moze", "mui", "muito", "naar", "nach", "nachher", "nada", "nao", "nasil", "necesito", "neden", "nein",
+		"nella", "nello", "nhu", "nhung", "nicht", "nient", "niet", "noch", "nochmal", "nog", "non", "notr", "nur", "obrigada", "obrigado",
+		"och", "ocksa", "oder", "ohn", "ola", "olan", "olarak", "olha", "omdat", "ond", "ont", "onz", "ook", "otimo", "otra", "otro", "oui",
+		"outra", "outro", "para", "parfait", "perch", "perfecto", "perfeito", "perfekt", "pero", "peut", "peuvent", "peux", "piu", "podemo",
+		"poniewaz", "porqu", "posso", "potem", "pourquoi", "pouvon", "preciso", "prego", "prosz", "przez", "przy", "puedo", "qual", "qualcosa",
+		"quand", "quando", "que", "quella", "quelli", "quello", "quelqu", "quem", "quero", "questa", "questi", "questo", "qui", "quien",
+		"quiero", "quindi", "quoi", "saya", "schau", "schon", "scusa", "segu", "seguir", "sehr", "sein", "seinem", "sekarang", "seu", "sie",
+		"sigamo", "sigu", "simdi", "sin", "sind", "sobr", "soll", "sollt", "sono", "sonra", "sont", "sou", "stata", "stato", "sua", "sudah",
+		"sulla", "sunu", "suo", "sur", "svp", "tamam", "tambem", "tambien", "tego", "tem", "tenemo", "tengo", "tenho", "tenta", "teraz",
+		"terima", "tesekkurl", "tidak", "toda", "todo", "tolong", "tout", "tudo", "tutto", "uit", "uma", "una", "und", "uno", "unter", "untuk",
+		"vai", "vamo", "van", "verder", "versuch", "veux", "vez", "voce", "voi", "vom", "von", "voor", "vorher", "votr", "voudrai", "waarom",
+		"wann", "waren", "warum", "weil", "weiter", "wel", "welch", "welcher", "wenn", "wer", "werden", "wie", "wieder", "wij", "wir", "wird",
+		"wordt", "wszystko", "wurd", "yang", "yapmam", "zeig", "zij", "zijn", "zou", "zum", "zur", "zwischen", "без", "бол", "больш", "буд",
+		"будт", "бы", "был", "быт", "вам", "вас", "вед", "во", "вот", "все", "всегд", "всех", "всю", "вы", "где", "гот", "да", "дав", "даж",
+		"дальш", "для", "до", "друг", "его", "ее", "ей", "ему", "есл", "ест", "еще", "же", "за", "зач", "здес", "из", "или", "им", "иногд",
+		"исправ", "их", "как", "когд", "конечн", "крут", "кто", "куд", "ладн", "ли", "лучш", "межд", "мен", "мне", "мног", "мог", "мож", "можн",
+		"мой", "моя", "мы", "на", "над", "нас", "не", "нег", "ней", "нельз", "нет", "ни", "них", "нич", "но", "ну", "нужн", "об", "один", "ок",
+		"он", "она", "они", "опят", "от", "отличн", "перед", "по", "под", "пожалуйст", "покаж", "помен", "помог", "понял", "попроб", "посл",
+		"посмотр", "пот", "поч", "почт", "при", "прив", "про", "продолж", "прост", "работ", "раз", "разв", "сам", "сво", "сдел", "себ", "сейчас",
+		"скаж", "снач", "снов", "со", "совс", "спасиб", "так", "там", "теб", "тепер", "то", "тог", "тогд", "тож", "тольк", "том", "тот", "тут",
+		"ты", "уже", "хорош", "хоч", "чег", "чем", "через", "что", "чтоб", "чут", "эти", "это", "этог", "этом", "этот", "эту", "ясн":
 		return true
 	}
 	return false
