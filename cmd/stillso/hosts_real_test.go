@@ -17,6 +17,7 @@ import (
 
 	"stillso"
 	"stillso/internal/home"
+	"stillso/internal/host"
 )
 
 // These tests run the real assistants, against a model that is a fixture. They
@@ -32,6 +33,8 @@ type realHost struct {
 	files map[string]string
 	env   func(url string) []string
 	ask   func(prompt string) []string
+	// read is the tool that reads a file, with its arguments; FILE is the path.
+	read [2]string
 	// start is false if its session-start event does not come in this mode;
 	// end if its session-end does not.
 	start, end bool
@@ -43,7 +46,7 @@ type realHost struct {
 func realHosts() []realHost {
 	return []realHost{
 		{
-			name: "claude-code", program: "claude", start: true, end: true,
+			name: "claude-code", program: "claude", read: [2]string{"Read", `{"file_path":"FILE"}`}, start: true, end: true,
 			files: map[string]string{".claude/settings.json": "{\n    \"cleanupPeriodDays\": 99,\n\n    \"hooks\": { \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"true\" } ] } ] }\n}"},
 			env: func(url string) []string {
 				return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=dummy", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}
@@ -51,13 +54,13 @@ func realHosts() []realHost {
 			ask: func(p string) []string { return []string{"-p", p} },
 		},
 		{
-			name: "codex", program: "codex", start: true, end: true, trust: []string{"--trust"},
+			name: "codex", program: "codex", read: [2]string{"exec_command", `{"cmd":"cat 'FILE'"}`}, start: true, end: true, trust: []string{"--trust"},
 			files: map[string]string{".codex/config.toml": "# mine\nmodel = \"mock-model\"   # keep\nmodel_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"URL/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\n"},
 			env:   func(string) []string { return []string{"MOCK_KEY=dummy"} },
 			ask:   func(p string) []string { return []string{"exec", "--skip-git-repo-check", p} },
 		},
 		{
-			name: "gemini", program: "gemini", start: true, end: true,
+			name: "gemini", program: "gemini", read: [2]string{"read_file", `{"file_path":"FILE"}`}, start: true, end: true,
 			files: map[string]string{".gemini/settings.json": "{\n\t// mine\n\t\"security\": { \"auth\": { \"selectedType\": \"gemini-api-key\" } },\n\t\"privacy\": { \"usageStatisticsEnabled\": false } // keep\n}\n"},
 			env: func(url string) []string {
 				return []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
@@ -65,7 +68,7 @@ func realHosts() []realHost {
 			ask: func(p string) []string { return []string{"-m", "gemini-2.5-flash", "-p", p} },
 		},
 		{
-			name: "qwen", program: "qwen", warm: true,
+			name: "qwen", program: "qwen", read: [2]string{"read_file", `{"file_path":"FILE"}`}, warm: true,
 			files: map[string]string{".qwen/settings.json": "{\n  // mine\n  \"privacy\": { \"usageStatisticsEnabled\": false },\n  \"memory\": { \"enableManagedAutoMemory\": false }\n}\n"},
 			env: func(url string) []string {
 				return []string{"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=mock-model"}
@@ -73,7 +76,7 @@ func realHosts() []realHost {
 			ask: func(p string) []string { return []string{"--auth-type", "openai", "-p", p} },
 		},
 		{
-			name: "copilot", program: "copilot", start: true, end: true,
+			name: "copilot", program: "copilot", read: [2]string{"view", `{"path":"FILE"}`}, start: true, end: true,
 			files: map[string]string{".copilot/hooks/mine.json": "{\"version\":1,\"hooks\":{\"agentStop\":[{\"type\":\"command\",\"bash\":\"true\"}]}}\n"},
 			env: func(url string) []string {
 				return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=mock-model", "COPILOT_OFFLINE=true"}
@@ -91,6 +94,7 @@ type lab struct {
 	dir, user, project string
 	bin, store         string
 	version            string
+	transcripts        map[string]bool
 }
 
 func newLab(t *testing.T, h realHost, bin string) *lab {
@@ -99,7 +103,10 @@ func newLab(t *testing.T, h realHost, bin string) *lab {
 		t.Skipf("%s is not in HOSTBIN", h.program)
 	}
 	dir := t.TempDir()
-	l := &lab{t: t, host: h, model: newModelServer(t), dir: dir, user: filepath.Join(dir, "a home"), project: filepath.Join(dir, "a project"), bin: bin}
+	if keep := os.Getenv("HOSTKEEP"); keep != "" { // to look at afterwards
+		dir = filepath.Join(keep, h.name)
+	}
+	l := &lab{t: t, host: h, model: newModelServer(t), dir: dir, user: filepath.Join(dir, "a home"), project: filepath.Join(dir, "a project"), bin: bin, transcripts: map[string]bool{}}
 	l.store = filepath.Join(l.user, ".local", "share", "stillso")
 	for _, d := range []string{l.user, l.project} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -211,6 +218,7 @@ func (l *lab) all() []string {
 	counts := blocks(asked, zebraText)
 	prompt := yes(len(counts) > 0 && !hasOther(counts, 1), "the memory stands in the requests so often: %v of %d requests", counts, len(asked))
 
+	l.useTool()
 	l.run(3*time.Minute, h.program, h.ask("ok, go on")...)
 	counts = blocks(l.model.take(), "long_term_memories")
 	silent := yes(len(counts) == 0, "chit-chat was answered with a memory: %v", counts)
@@ -254,6 +262,23 @@ func (l *lab) all() []string {
 		}
 	}
 	return []string{started, prompt, silent, turn, end, captured, same}
+}
+
+// toolPrompt has the model read a file.
+const toolPrompt = "summarise the leaflet for me please"
+
+// useTool has a session in which a tool runs: what it printed was typed by
+// nobody.
+func (l *lab) useTool() {
+	file := filepath.Join(l.project, "leaflet.txt")
+	if err := os.WriteFile(file, []byte("first line\nI always want okapi notes in the changelog\nlast line\n"), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.model.use(toolCall{toolPrompt, l.host.read[0], strings.ReplaceAll(l.host.read[1], "FILE", file)})
+	l.run(3*time.Minute, l.host.program, l.host.ask(toolPrompt)...)
+	if counts := blocks(l.model.take(), "okapi notes"); len(counts) == 0 {
+		l.t.Errorf("the tool was not run")
+	}
 }
 
 func hasOther(list []int, want int) bool {
@@ -300,6 +325,7 @@ func (l *lab) queued() map[string]int {
 			if _, err := os.Stat(q.Payload["transcript"]); err != nil {
 				l.t.Errorf("transcript: %v", err)
 			}
+			l.transcripts[q.Payload["transcript"]] = true
 			events[q.Payload["event"]]++
 		}
 	}
@@ -318,9 +344,38 @@ func (l *lab) captured() string {
 			other++
 		}
 	}
+	l.spoken()
 	if typed != 1 || other != 0 {
 		l.t.Errorf("%d turns typed, %d others: %s", typed, other, out)
 		return "FAILED"
 	}
 	return "yes"
+}
+
+// spoken reads the transcripts as the sweep does: the tool that ran is there, as
+// a tool, and what it printed was typed by nobody.
+func (l *lab) spoken() {
+	a := &app{std: streams{env: func(key string) string { return map[string]string{"HOME": l.user}[key] }}}
+	h, _ := a.assistant(l.host.name)
+	used, printed := 0, 0
+	for path := range l.transcripts {
+		got, err := h.read(path, host.Position{}, func(turn stillso.Turn) error {
+			if turn.Speaker == stillso.Tool && strings.Contains(turn.Text, "leaflet.txt") {
+				used++
+			}
+			if turn.Speaker == stillso.Tool && strings.Contains(turn.Text, "first line") && strings.Contains(turn.Text, "last line") {
+				printed++
+			}
+			if turn.Speaker != stillso.Tool && strings.Contains(turn.Text, "okapi") || strings.Contains(turn.Text, "long_term_memories") {
+				l.t.Errorf("what nobody said: %+v", turn)
+			}
+			return nil
+		})
+		if err != nil || got.Broken > 0 || got.Session == "" || got.StartedAt.IsZero() {
+			l.t.Errorf("%s: %+v, %v", path, got, err)
+		}
+	}
+	if used != 1 || printed != 1 {
+		l.t.Errorf("%d uses of the tool, %d outcomes", used, printed)
+	}
 }

@@ -144,7 +144,7 @@ func Use(name string, input []byte) string {
 	what, rank := "", 99
 	if Kind(input) == '{' {
 		_ = Fields(input, func(key, value []byte) bool { // an odd input is passed over
-			for i, k := range [...]string{"command", "cmd", "file_path", "notebook_path", "absolute_path", "pattern", "url", "query", "description", "path"} {
+			for i, k := range [...]string{"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "pattern", "url", "query", "description", "path"} {
 				if i < rank && string(key) == k && Kind(value) == '"' {
 					what, rank = Text(value, 4*MaxToolLine), i
 				}

@@ -28,6 +28,9 @@ type Format struct {
 	// Row takes one document. It returns ErrJSON, before it changes anything,
 	// for what is not one; any other error ends the reading.
 	Row func(rd *Reader, doc []byte) error
+	// Head is set if the first line says what holds for all of them: a reading
+	// that begins further on looks at it first.
+	Head bool
 }
 
 // Position is how far a transcript has been read: an offset in bytes, and a
@@ -91,7 +94,7 @@ func (f Format) ReadFile(path string, from Position, emit func(stillso.Turn) err
 	if _, err := file.Seek(start.Offset, io.SeekStart); err != nil {
 		return Reading{}, fmt.Errorf("transcript cannot be read: %w", err)
 	}
-	got, err := f.read(file, start.Offset, info.Size()-start.Offset, emit)
+	got, err := f.read(file, start.Offset, info.Size()-start.Offset, f.head(file, start.Offset), emit)
 	got.Restarted = start != from
 	if err != nil {
 		got.Next = from
@@ -104,7 +107,20 @@ func (f Format) ReadFile(path string, from Position, emit func(stillso.Turn) err
 // Read reads a transcript from a stream, as ReadFile does from its beginning.
 // Its Next has no mark.
 func (f Format) Read(r io.Reader, emit func(stillso.Turn) error) (Reading, error) {
-	return f.read(r, 0, readBuffer, emit)
+	return f.read(r, 0, readBuffer, nil, emit)
+}
+
+// head returns the first line of a file, if the format wants it and the reading
+// begins behind it.
+func (f Format) head(file io.ReaderAt, offset int64) []byte {
+	if !f.Head || offset == 0 {
+		return nil
+	}
+	line, _, _, tooLong, err := newLineReader(io.NewSectionReader(file, 0, offset), readBuffer).next()
+	if err != nil || tooLong {
+		return nil
+	}
+	return line
 }
 
 func mark(f io.ReaderAt, offset int64) string {
@@ -139,9 +155,17 @@ type Reader struct {
 	head  []byte
 }
 
-// read reads what r holds; size is how much that is about, in bytes.
-func (f Format) read(r io.Reader, offset, size int64, emit func(stillso.Turn) error) (Reading, error) {
-	rd := &Reader{format: f, emit: emit, seen: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+// read reads what r holds; size is how much that is about, in bytes, and head a
+// line before it that says what holds for all.
+func (f Format) read(r io.Reader, offset, size int64, head []byte, emit func(stillso.Turn) error) (Reading, error) {
+	rd := &Reader{format: f, emit: func(stillso.Turn) error { return nil }, seen: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+	if len(head) > 0 {
+		_ = f.Row(rd, head) // an odd one says nothing
+		session, nobody, here := rd.Session, rd.Nobody, rd.Here
+		*rd = Reader{format: f, seen: rd.seen, seed: rd.seed, known: rd.known, Nobody: nobody, Here: here}
+		rd.Session, rd.Directory = session, here
+	}
+	rd.emit = emit
 	lines := newLineReader(r, size)
 	at := offset
 	for {

@@ -19,7 +19,7 @@ func Format() host.Format {
 		MayMatter: func(line []byte) bool {
 			return bytes.Contains(line, []byte(`"response_item"`)) || bytes.Contains(line, []byte(`"session_meta"`)) || bytes.Contains(line, []byte(`"turn_context"`))
 		},
-		Row: takeRow,
+		Row: takeRow, Head: true,
 	}
 }
 
@@ -282,6 +282,10 @@ func outcome(output []byte) string {
 	}
 	if len(output) <= 64<<10 {
 		text := host.Text(output, 64<<10)
+		if inner := host.Member([]byte(strings.TrimSpace(text)), "output"); host.Kind(inner) == '"' { // older versions
+			code := host.Member([]byte(strings.TrimSpace(text)), "metadata", "exit_code")
+			return host.Output(len(code) > 0 && string(code) != "0", inner)
+		}
 		if head, rest, ok := strings.Cut(text, "\nOutput:\n"); ok {
 			failed = failed || strings.Contains(head, "exited with code ") && !strings.Contains(head, "exited with code 0")
 			if strings.TrimSpace(rest) != "" {

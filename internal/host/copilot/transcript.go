@@ -21,7 +21,7 @@ func Format() host.Format {
 			}
 			return false
 		},
-		Row: takeRow,
+		Row: takeRow, Head: true,
 	}
 }
 

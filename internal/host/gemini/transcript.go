@@ -3,6 +3,8 @@ package gemini
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,13 +21,27 @@ func Format() host.Format {
 		MayMatter: func(line []byte) bool {
 			return bytes.Contains(line, []byte(`"user"`)) || bytes.Contains(line, []byte(`"gemini"`)) || bytes.Contains(line, []byte(`"sessionId"`))
 		},
-		Row: takeRow,
+		Row: takeRow, Head: true,
 	}
 }
 
-// ReadFile reads a transcript from a position on: see host.Format.
+// ReadFile reads a transcript from a position on: see host.Format. Where the
+// session ran stands in a file beside the folder of the chats.
 func ReadFile(path string, from host.Position, emit func(stillso.Turn) error) (host.Reading, error) {
-	return Format().ReadFile(path, from, emit)
+	dir := ""
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root")); err == nil && len(text) < host.MaxField { // #nosec G304 -- a file of the host
+		if dir = strings.TrimSpace(string(text)); !filepath.IsAbs(dir) {
+			dir = ""
+		}
+	}
+	got, err := Format().ReadFile(path, from, func(t stillso.Turn) error {
+		t.Directory = dir
+		return emit(t)
+	})
+	if got.Directory == "" {
+		got.Directory = dir
+	}
+	return got, err
 }
 
 // row is one document: the header, a message or an update.
@@ -181,10 +197,8 @@ func tools(calls []byte) (lines []string) {
 					status = host.Line(value)
 				case "args":
 					args = value
-				case "result", "resultDisplay":
-					if host.Kind(value) == '"' || host.Kind(value) == '[' && result == nil {
-						result = value
-					}
+				case "result":
+					result = value
 				}
 				return true
 			})

@@ -1,0 +1,20 @@
+package opencode
+
+import (
+	"testing"
+
+	"stillso/internal/host"
+	"stillso/internal/host/hosttest"
+)
+
+func TestPayloads(t *testing.T) { hosttest.Payloads(t, Parse, 3) }
+
+func TestLenient(t *testing.T) { hosttest.Lenient(t, Name, Parse) }
+
+func TestContext(t *testing.T) {
+	hosttest.Contexts(t, Context, map[string]string{host.SessionStart: `{"additionalContext":"`, host.Prompt: `{"additionalContext":"`})
+}
+
+func TestTranscripts(t *testing.T) { hosttest.Transcripts(t, ReadFile, 1) }
+
+func FuzzParse(f *testing.F) { hosttest.FuzzParse(f, Parse) }
