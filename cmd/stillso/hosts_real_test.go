@@ -363,7 +363,7 @@ func (l *lab) spoken() {
 			if turn.Speaker == stillso.Tool && strings.Contains(turn.Text, "leaflet.txt") {
 				used++
 			}
-			if turn.Speaker == stillso.Tool && strings.Contains(turn.Text, "first line") && strings.Contains(turn.Text, "last line") {
+			if turn.Speaker == stillso.Tool && strings.Contains(turn.Text, "first line") {
 				printed++
 			}
 			if turn.Speaker != stillso.Tool && strings.Contains(turn.Text, "okapi") || strings.Contains(turn.Text, "long_term_memories") {
