@@ -15,8 +15,11 @@ func TestCalibrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, aliases := range []bool{false, true} {
-		sets := map[string][]RecallSet{"six": realSets(t, aliases), "large": {largeStore(t, aliases)}}
-		for _, name := range []string{"six", "large"} {
+		sets := map[string][]RecallSet{"six": realSets(t, aliases)}
+		if testing.Verbose() { // the large store takes seconds
+			sets["large"] = []RecallSet{largeStore(t, aliases)}
+		}
+		for name := range sets {
 			for half := range 2 {
 				var typed, rest []ForeignPrompt
 				for _, p := range all {

@@ -188,6 +188,8 @@ type RecallFigures struct {
 	Found5 Share `json:"found5"`
 	// MRR is the mean of 1/rank of the first right memory before the gate.
 	MRR float64 `json:"mrr"`
+	// Injected: of the memories injected for prompts that need one, those that are right.
+	Injected Share `json:"injected"`
 	// Misled counts prompts that got only wrong memories.
 	Misled Share `json:"misled"`
 	// Silent: prompts that need nothing and got nothing.
@@ -212,7 +214,7 @@ func (f *RecallFigures) add(o *RecallFigures) {
 	for _, p := range []struct{ to, from *Share }{
 		{&f.Top1, &o.Top1}, {&f.Top2, &o.Top2}, {&f.Top5, &o.Top5},
 		{&f.Found1, &o.Found1}, {&f.Found2, &o.Found2}, {&f.Found5, &o.Found5},
-		{&f.Misled, &o.Misled}, {&f.Silent, &o.Silent}, {&f.Foreign, &o.Foreign}, {&f.Nothing, &o.Nothing},
+		{&f.Injected, &o.Injected}, {&f.Misled, &o.Misled}, {&f.Silent, &o.Silent}, {&f.Foreign, &o.Foreign}, {&f.Nothing, &o.Nothing},
 		{&f.Hinted, &o.Hinted}, {&f.HintedNothing, &o.HintedNothing},
 	} {
 		p.to.Hit += p.from.Hit

@@ -51,8 +51,8 @@ func TestRecallRealStores(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range append(rep.Sets, rep.Total) {
-			t.Logf("aliases %v %-11s %3d  top1 %s top2 %s (found %d %d %d, mrr %.3f) silent %s foreign %s nothing %s hinted %s on nothing %s misled %d p50 %d p95 %d", c.aliases, f.Name, f.Memories, f.Top1, f.Top2,
-				f.Found1.Hit, f.Found2.Hit, f.Found5.Hit, f.MRR, f.Silent, f.Foreign, f.Nothing, f.Hinted, f.HintedNothing, f.Misled.Hit, f.P50, f.P95)
+			t.Logf("aliases %v %-11s %3d  top1 %s top2 %s (found %d %d %d, mrr %.3f) silent %s foreign %s nothing %s hinted %s on nothing %s misled %d right of injected %s p50 %d p95 %d", c.aliases, f.Name, f.Memories, f.Top1, f.Top2,
+				f.Found1.Hit, f.Found2.Hit, f.Found5.Hit, f.MRR, f.Silent, f.Foreign, f.Nothing, f.Hinted, f.HintedNothing, f.Misled.Hit, f.Injected, f.P50, f.P95)
 		}
 		r := rep.Total
 		if r.Top2.Percent() < c.top2 || r.Silent.Percent() < c.silent || r.Foreign.Percent() > c.foreign {

@@ -115,6 +115,9 @@ func (f *RecallFigures) count(q *RecallQuery, o *recall.Outcome) {
 	f.Top2.add(shown <= 2)
 	f.Top5.add(shown <= 5)
 	f.Misled.add(len(o.Hits) > 0 && shown > 5)
+	for _, h := range o.Hits {
+		f.Injected.add(q.right(h.Doc.ID))
+	}
 	f.Hinted.add(shown <= 2 || rank(q, o.Hints) <= 2)
 	found := rank(q, o.Weighed)
 	f.Found1.add(found <= 1)
