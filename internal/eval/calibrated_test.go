@@ -15,6 +15,9 @@ func TestCalibrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, aliases := range []bool{false, true} {
+		if !aliases && !testing.Verbose() {
+			continue
+		}
 		sets := map[string][]RecallSet{"six": realSets(t, aliases)}
 		if testing.Verbose() { // the large store takes seconds
 			sets["large"] = []RecallSet{largeStore(t, aliases)}

@@ -67,7 +67,7 @@ func TestLargeStore(t *testing.T) {
 	for _, c := range []struct {
 		aliases       bool
 		top2, foreign float64
-	}{{true, 75, 8}, {false, 50, 8}} {
+	}{{true, 72, 8}, {false, 50, 8}} {
 		rep, err := Recall(context.Background(), []RecallSet{largeStore(t, c.aliases)}, RecallOptions{Now: evalDay, Clock: time.Now, Foreign: foreign, Temp: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
