@@ -203,7 +203,7 @@ func (h *hook) answer(ask func(*snapshot.Snapshot) answer) {
 
 // namespaces are those whose memories may be shown here: the user's and the project's.
 func (h *hook) namespaces() []stillso.Namespace {
-	reg, _ := namespace.ReadRegistry(h.dir.Places()) //nolint:errcheck // without it repositories are still told apart
+	reg, _ := namespace.ReadRegistry(h.dir.Places()) // without it repositories are still told apart
 	place, err := namespace.Resolve(h.call.Directory, reg)
 	h.place = place
 	if err != nil || place.Namespace == stillso.UserNamespace || place.Namespace == "" {
@@ -216,7 +216,7 @@ func (h *hook) namespaces() []stillso.Namespace {
 // session reads what is remembered of this session, and returns what tells whether a
 // memory was already shown in it.
 func (h *hook) session() (home.Session, func(id string) bool) {
-	s, _ := h.dir.Session(h.call.Session, h.start) //nolint:errcheck // at worst something is shown again
+	s, _ := h.dir.Session(h.call.Session, h.start) // at worst something is shown again
 	return s, func(id string) bool { return slices.Contains(s.Shown, id) }
 }
 

@@ -50,7 +50,7 @@ func TestPromptOnce(t *testing.T) {
 	if again := w.prompt(topical); again != "" {
 		t.Errorf("shown again after a resume: %q", again)
 	}
-	w.home.Forget("s1", time.Now())
+	_ = w.home.Forget("s1", time.Now())
 	w.send("session-start", map[string]any{"source": "compact", "session_id": "s2"})
 	if again := w.prompt(topical); again != first {
 		t.Errorf("after forgetting: %q", again)
@@ -67,7 +67,7 @@ func TestCompaction(t *testing.T) {
 		if !strings.Contains(began+after, "zebra1") || strings.Contains(began, "zebra1") && after != "" {
 			t.Errorf("%s: before %q, start %q, after %q", source, shown, began, after)
 		}
-		w.home.Forget("s1", time.Now())
+		_ = w.home.Forget("s1", time.Now())
 	}
 }
 

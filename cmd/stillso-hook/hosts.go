@@ -132,7 +132,7 @@ func (h *hook) claim(a home.Session) bool {
 	if h.dir.Remember(h.call.Session, a, h.start) != nil {
 		return true
 	}
-	known, _ := h.dir.Last(h.call.Session, h.start) //nolint:errcheck // at worst it is shown again
+	known, _ := h.dir.Last(h.call.Session, h.start) // at worst it is shown again
 	for _, m := range known.Shown {
 		rest, ok := strings.CutPrefix(m, event)
 		if !ok {

@@ -38,7 +38,7 @@ var built = sync.OnceValues(func() (string, error) {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if dir, err := built(); err == nil {
-		os.RemoveAll(dir)
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
@@ -85,7 +85,7 @@ func (w *world) index(memories ...*stillso.Memory) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer writer.Unlock()
+	defer func() { _ = writer.Unlock() }()
 	b, err := writer.NewBase(snapshot.Options{Constants: model.Constants()})
 	if err != nil {
 		w.t.Fatal(err)
@@ -286,8 +286,10 @@ func TestEndlessInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pipe.Close()
-	io.WriteString(pipe, `{"prompt":"half`)
+	defer func() { _ = pipe.Close() }()
+	if _, err := io.WriteString(pipe, `{"prompt":"half`); err != nil {
+		t.Fatal(err)
+	}
 	if r := w.run("endless", c); r.stdout != "" || r.took < 100*time.Millisecond {
 		t.Errorf("%q after %v", r.stdout, r.took)
 	}
@@ -299,7 +301,7 @@ func TestEndlessInput(t *testing.T) {
 // A home that cannot be read or written costs memory or receipts, never the prompt.
 func TestHomeWithoutRights(t *testing.T) {
 	w := newWorld(t, zebra())
-	defer os.Chmod(w.home.String(), 0o700)
+	defer func() { _ = os.Chmod(w.home.String(), 0o700) }()
 	for _, mode := range []os.FileMode{0o500, 0o000, 0o777, 0o400} {
 		if err := os.Chmod(w.home.String(), mode); err != nil {
 			t.Fatal(err)
@@ -326,10 +328,10 @@ func TestDamagedSnapshot(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for i := range 40 {
 		data := bytes.Clone(good)
-		switch {
-		case i == 0:
+		switch i {
+		case 0:
 			data = nil
-		case i == 1:
+		case 1:
 			data = data[:len(data)/2]
 		default:
 			data[r.IntN(len(data))] ^= byte(1 + r.IntN(255))
@@ -337,7 +339,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.home.Forget("s1", time.Now())
+		_ = w.home.Forget("s1", time.Now())
 		if got := w.prompt(topical); got != "" && got != want {
 			t.Errorf("damage %d: %q", i, got)
 		}
@@ -355,7 +357,7 @@ func TestSnapshotCutWhileRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer snap.Close()
+	defer func() { _ = snap.Close() }()
 	if err := os.Truncate(filepath.Join(w.home.String(), snapshot.BaseFile), 0); err != nil {
 		t.Fatal(err)
 	}

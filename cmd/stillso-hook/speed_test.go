@@ -133,7 +133,7 @@ func (b *bench) store(t *testing.T, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Unlock()
+	defer func() { _ = w.Unlock() }()
 	builder, err := w.NewBase(snapshot.Options{Constants: model.Constants()})
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,9 @@ func (b *bench) once(t *testing.T, dir string, event []byte) string {
 	receipts, _ := os.ReadFile(filepath.Join(dir, "spool", home.Receipts))
 	lines := strings.Split(strings.TrimSpace(string(receipts)), "\n")
 	var r stillso.Receipt
-	json.Unmarshal([]byte(lines[len(lines)-1]), &r)
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
+		t.Fatalf("no receipt: %v", err)
+	}
 	return fmt.Sprintf("%d bytes, %d terms, %d µs inside, %s", len(out), len(r.Terms), r.Micros, r.Silence)
 }
 
@@ -265,7 +267,9 @@ func (b *bench) pairs(t *testing.T, dir, in, evict string, runs int) (ours, thei
 	}
 	for line := range strings.Lines(string(out)) {
 		var which, us, rss int
-		fmt.Sscan(line, &which, &us, &rss)
+		if _, err := fmt.Sscan(line, &which, &us, &rss); err != nil {
+			t.Fatal(err)
+		}
 		times[which] = append(times[which], float64(us))
 		if which == 0 {
 			memory = append(memory, rss)

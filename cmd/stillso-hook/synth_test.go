@@ -66,7 +66,7 @@ func readCounts(path string) (v vocabulary) {
 	if err != nil {
 		return v
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	sc := bufio.NewScanner(f)
 	for sc.Scan() {
 		word, count, _ := strings.Cut(sc.Text(), "\t")

@@ -3,6 +3,7 @@
 package home
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 )
@@ -26,7 +27,7 @@ func appendFile(path string, data []byte) error {
 		return err
 	}
 	n, err := syscall.Write(fd, data)
-	for err == syscall.EINTR {
+	for errors.Is(err, syscall.EINTR) {
 		n, err = syscall.Write(fd, data)
 	}
 	if err == nil && n < len(data) {

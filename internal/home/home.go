@@ -93,7 +93,8 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// ErrUnsafe: others may write into the home directory, so nothing in it can be trusted.
+// ErrUnsafe says that others may write into the home directory, so that nothing in it
+// can be trusted.
 var ErrUnsafe = errors.New("home directory is not safe")
 
 // Check refuses a home directory that is not one, belongs to somebody else, or can be

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -94,7 +95,7 @@ func (f *file) close() error {
 
 // lock takes the writers' lock, waiting at most wait.
 func lock(path string, wait time.Duration) (unlock func() error, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600) //nolint:gosec // the path is one of ours
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func lock(path string, wait time.Duration) (unlock func() error, err error) {
 		if err == nil {
 			return f.Close, nil
 		}
-		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			break
 		}
 		if waited >= wait {

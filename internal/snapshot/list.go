@@ -381,13 +381,6 @@ func (r *reader) uint32() uint32 {
 	return 0
 }
 
-func (r *reader) uint64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
 func (r *reader) string() string { return string(r.take(r.uvarint())) }
 
 func (r *reader) strings() []string {

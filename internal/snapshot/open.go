@@ -196,7 +196,6 @@ func (s *segment) verify() error {
 type View struct {
 	snap   *Snapshot
 	ranges []span // of the base, then of the delta
-	all    bool
 }
 
 // span is a range of documents of one segment, [from, to).

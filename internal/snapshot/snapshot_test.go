@@ -29,7 +29,7 @@ func build(t testing.TB, base, delta []item, hide ...string) (*Snapshot, string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Unlock()
+	defer func() { _ = w.Unlock() }()
 	feed := func(b *Builder, err error, items []item) {
 		t.Helper()
 		if err != nil {
@@ -59,7 +59,7 @@ func build(t testing.TB, base, delta []item, hide ...string) (*Snapshot, string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s, dir
 }
 
@@ -86,30 +86,30 @@ func randomItem(r *rand.Rand, id int, terms int) item {
 	return item{d, posts}
 }
 
-// score is the definition of L, in the index's whole numbers.
-func (it item) score(query []QueryTerm) (sum, matched uint32) {
+// score is the definition of L, in the index's whole numbers: passage by passage, every
+// term of the query that the document has. places says where in the query a term stands.
+func (it item) score(query []QueryTerm, places map[string][]int) (sum, matched uint32) {
 	var passages uint64
+	var have []Posting
 	for _, post := range it.posts {
-		passages |= post.Mask
+		if len(places[post.Term]) > 0 && (post.I0 > 0 || post.Mask != 0 && post.I1 > post.I0) {
+			passages |= post.Mask
+			have = append(have, post)
+		}
 	}
 	for p := -1; p < 64; p++ {
 		if p >= 0 && passages>>p&1 == 0 {
 			continue
 		}
 		var one uint32
-		for i, q := range query {
-			for _, post := range it.posts {
-				if post.Term != q.Term || quantise(q.Weight) == 0 {
-					continue
-				}
-				v := post.I0
-				if p >= 0 && post.Mask>>p&1 == 1 {
-					v = post.I1
-				}
-				if v > 0 || post.Mask != 0 && post.I1 > post.I0 {
-					matched |= 1 << i
-				}
-				one += uint32(v) * quantise(q.Weight)
+		for _, post := range have {
+			v := post.I0
+			if p >= 0 && post.Mask>>p&1 == 1 {
+				v = post.I1
+			}
+			for _, i := range places[post.Term] {
+				matched |= 1 << i
+				one += uint32(v) * quantise(query[i].Weight)
 			}
 		}
 		sum = max(sum, one)
@@ -124,9 +124,15 @@ type want struct {
 }
 
 func slow(items []item, query []QueryTerm, k int, ok func(Doc) bool) []want {
+	places := map[string][]int{}
+	for i, q := range query {
+		if quantise(q.Weight) > 0 {
+			places[q.Term] = append(places[q.Term], i)
+		}
+	}
 	var all []want
 	for _, it := range items {
-		if sum, matched := it.score(query); sum > 0 && ok(it.doc) {
+		if sum, matched := it.score(query, places); sum > 0 && ok(it.doc) {
 			all = append(all, want{it.doc.ID, it.doc.Updated, sum, matched})
 		}
 	}
@@ -139,36 +145,55 @@ func slow(items []item, query []QueryTerm, k int, ok func(Doc) bool) []want {
 // The fast search must return exactly what scoring every document returns: a bound
 // that is too low loses the right memory without a sign.
 func TestSearchEqualsSlowScan(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 12 {
-		n := []int{0, 1, 50, 129, 1500, 4000}[round%6]
-		var base, delta, hidden []item
-		for i := range n {
-			base = append(base, randomItem(r, i, 40))
+	for round, n := range []uint16{0, 1, 50, 129, 1500, 5000} {
+		searchEqualsSlowScan(t, uint64(round), n, false, 25)
+		searchEqualsSlowScan(t, uint64(round), n, true, 25)
+	}
+}
+
+func FuzzSearch(f *testing.F) {
+	for seed := range uint64(6) {
+		f.Add(seed, uint16(seed*700), seed%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint16, withDelta bool) {
+		searchEqualsSlowScan(t, seed, n%4500, withDelta, 8)
+	})
+}
+
+// searchEqualsSlowScan compares queries on a random store of n documents.
+func searchEqualsSlowScan(t *testing.T, seed uint64, n uint16, withDelta bool, queries int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 2))
+	var base, delta []item
+	for i := range int(n) {
+		base = append(base, randomItem(r, i, 40))
+	}
+	var hide []string
+	if withDelta {
+		for i := range int(n)/10 + 3 {
+			delta = append(delta, randomItem(r, i*7, 40))
 		}
-		var hide []string
-		if round >= 6 {
-			for i := range n/10 + 3 {
-				delta = append(delta, randomItem(r, i*7, 40))
-			}
-			hide = []string{"m00003", "m00010", "absent"}
-		}
-		s, _ := build(t, base, delta, hide...)
-		all := slices.Clone(delta)
-		for _, it := range base {
-			over := func(o item) bool { return o.doc.ID == it.doc.ID }
-			if slices.ContainsFunc(delta, over) || slices.Contains(hide, it.doc.ID) {
-				hidden = append(hidden, it)
-				continue
-			}
+		hide = []string{"m00003", "m00010", "absent"}
+	}
+	s, _ := build(t, base, delta, hide...)
+	hidden := map[string]bool{}
+	for _, id := range hide {
+		hidden[id] = true
+	}
+	all := slices.Clone(delta)
+	for _, it := range delta {
+		hidden[it.doc.ID] = true
+	}
+	for _, it := range base {
+		if !hidden[it.doc.ID] {
 			all = append(all, it)
 		}
-		if got := s.All().Len(); got != len(all) {
-			t.Fatalf("round %d: %d documents, want %d (%d hidden)", round, got, len(all), len(hidden))
-		}
-		for q := range 25 {
-			compareSearch(t, r, s, all, fmt.Sprintf("round %d query %d", round, q))
-		}
+	}
+	if got := s.All().Len(); got != len(all) {
+		t.Fatalf("seed %d: %d documents, want %d", seed, got, len(all))
+	}
+	for q := range queries {
+		compareSearch(t, r, s, all, fmt.Sprintf("seed %d, %d documents, query %d", seed, n, q))
 	}
 }
 
@@ -269,7 +294,7 @@ func TestDeltaOfAnotherBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if s.All().Len() != 1 || s.Delta() == nil {
 		t.Errorf("%d documents, delta error %v", s.All().Len(), s.Delta())
 	}
@@ -337,7 +362,9 @@ func TestLock(t *testing.T) {
 	if w, err = Lock(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	w.Unlock()
+	if err := w.Unlock(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Any flipped or overwritten byte must end in an error or in the right answer.
