@@ -36,8 +36,8 @@ func (p *pass) replace(x pair) {
 	}
 	how := otherValue(n, o)
 	if how == "" {
-		if n.changes {
-			p.part(n, o)
+		if !n.changes || !p.part(n, o) {
+			p.inherit(n, o)
 		}
 		return
 	}
@@ -124,6 +124,8 @@ func otherValue(n, o *profile) string {
 	common = len(o.words) - len(gone)
 	lost, got := lessSet(o.values, n.values), lessSet(n.values, o.values)
 	switch {
+	case contrast(n, o):
+		return "" // of two different things
 	case common < 2 || dense(o.norm) && common < 4 || len(o.words) > 0 && !said[o.words[0]]:
 		return "" // another subject
 	case lost > 0 && got > 0:
@@ -192,13 +194,13 @@ func valued(next []string) bool {
 
 // part acts where the older memory says several things and the newer one changes
 // one of them: that one is taken out, the others stay.
-func (p *pass) part(n, o *profile) {
+func (p *pass) part(n, o *profile) bool {
 	if rank(n.m.Origin) < 3 || n.m.Type != o.m.Type || o.m.Type == stillso.Event {
-		return
+		return false
 	}
 	parts := clauses(o.m.Content)
 	if len(parts) != 2 {
-		return
+		return false
 	}
 	for i, text := range parts {
 		one := o.m.Clone()
@@ -209,10 +211,10 @@ func (p *pass) part(n, o *profile) {
 		}
 		after := o.m.Clone()
 		after.Content, after.UpdatedAt = parts[1-i], p.stamp(after)
-		p.change(stillso.Change{Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: certain,
+		return p.change(stillso.Change{Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: certain,
 			Reason: "a part of it was replaced by " + n.m.ID, Edits: []stillso.Edit{{Before: o.m.Clone(), After: after}}})
-		return
 	}
+	return false
 }
 
 // joints part a sentence in two statements about one subject.

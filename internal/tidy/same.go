@@ -101,6 +101,11 @@ func union(a, b []string, most int) []string {
 	return a
 }
 
+// lessSlice reports whether a has something that b has not.
+func lessSlice(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
+
 // Twice returns groups of active memories that say the same and of which at least
 // one stands in a file: a rule that two places keep will one day be two rules.
 // Members of one namespace, or of the user's and a project's, make a group.

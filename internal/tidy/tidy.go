@@ -177,7 +177,7 @@ func (p *pass) change(c stillso.Change) bool {
 func key(c stillso.Change) string {
 	var parts []string
 	for _, e := range c.Edits {
-		if e.Before == nil || e.After == nil || e.Before.Equal(e.After) {
+		if e.Before == nil || e.After == nil || e.Before.Equal(e.After) || c.Verb == stillso.VerbSupersede && e.After.SupersededBy == "" {
 			continue
 		}
 		parts = append(parts, e.Before.ID+"\x00"+e.Before.Content+"\x00"+e.After.SupersededBy)
@@ -200,8 +200,12 @@ func (p *pass) supersede(old, by *profile, o stillso.Outcome, who stillso.Actor,
 	after := old.m.Clone()
 	after.State, after.SupersededBy, after.UpdatedAt = stillso.Superseded, by.m.ID, p.stamp(after)
 	edits := []stillso.Edit{{Before: old.m.Clone(), After: after}}
-	if o == stillso.Proposed {
-		edits = append(edits, stillso.Edit{Before: by.m.Clone(), After: by.m.Clone()})
+	if stays := by.m.Clone(); o == stillso.Proposed {
+		edits = append(edits, stillso.Edit{Before: by.m.Clone(), After: stays})
+	} else if by.m.Origin != stillso.FromFile && lessSlice(old.m.Aliases, stays.Aliases) {
+		// What found the older one finds the newer one from now on.
+		stays.Aliases, stays.UpdatedAt = union(stays.Aliases, old.m.Aliases, stillso.MaxAliases), p.stamp(stays)
+		edits = append(edits, stillso.Edit{Before: by.m.Clone(), After: stays})
 	}
 	return p.change(stillso.Change{Verb: stillso.VerbSupersede, Outcome: o, Actor: who, Confidence: confidence, Reason: reason, Edits: edits})
 }
