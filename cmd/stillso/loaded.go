@@ -11,12 +11,12 @@ import (
 	"stillso/internal/host/claudecode"
 )
 
-// loadedLines says which lines of a file Claude Code puts in front of the model
-// by itself, so that they are not injected a second time: the whole of the
+// loadedLines says which lines of a file hosts put in front of the model by
+// themselves, so that they are not injected there a second time: the whole of the
 // project's and the person's instruction files, and of a MEMORY.md what is within
-// the host's limit. Notes are read by the model when it wants, and an
+// the limit of Claude Code. Notes are read by the model when it wants, and an
 // instruction file deeper in the project only when a file beside it is read.
-// Measured with Claude Code 2.1.332.
+// Measured with Claude Code 2.1.332; for the others see docs/hosts.md.
 func (a *app) loadedLines(path, text string) []files.Loaded {
 	if filepath.Base(path) == "MEMORY.md" {
 		if filepath.Base(filepath.Dir(path)) != "memory" || !inside(a.claudeDir(), path) {
@@ -24,10 +24,23 @@ func (a *app) loadedLines(path, text string) []files.Loaded {
 		}
 		return []files.Loaded{{Host: claudecode.Name, First: 1, Last: files.LoadedIndex(text)}}
 	}
-	if !a.claudeLoads(path, text) {
-		return nil
+	var list []files.Loaded
+	if a.claudeLoads(path, text) {
+		list = append(list, files.Loaded{Host: claudecode.Name, First: 1, Last: math.MaxInt})
 	}
-	return []files.Loaded{{Host: claudecode.Name, First: 1, Last: math.MaxInt}}
+	pl, err := a.place(filepath.Dir(path))
+	if err != nil {
+		return list
+	}
+	for _, h := range a.assistants() {
+		if h.instructions == nil {
+			continue
+		}
+		if slices.ContainsFunc(h.instructions(pl.Root, pl.Root), func(f string) bool { return f == path || filepath.Base(f) == filepath.Base(path) && sameFile(f, path) }) {
+			list = append(list, files.Loaded{Host: h.name, First: 1, Last: math.MaxInt})
+		}
+	}
+	return list
 }
 
 // claudeLoads reports whether Claude Code loads an instruction file at the start

@@ -140,8 +140,20 @@ func TestLoadedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	agents := mk(filepath.Join(d.proj, "AGENTS.md"))
-	if got := a.loadedLines(agents, "- x\n"); len(got) != 1 {
-		t.Errorf("AGENTS.md alone: %+v", got)
+	hosts := func(path string) (list []string) {
+		for _, l := range a.loadedLines(path, "- x\n") {
+			list = append(list, l.Host)
+		}
+		return list
+	}
+	if got := strings.Join(hosts(agents), " "); got != "claude-code codex copilot qwen cursor opencode" {
+		t.Errorf("AGENTS.md alone is loaded by %s", got)
+	}
+	if got := strings.Join(hosts(mk(filepath.Join(d.proj, "GEMINI.md"))), " "); got != "gemini" {
+		t.Errorf("GEMINI.md is loaded by %s", got)
+	}
+	if got := hosts(mk(filepath.Join(d.proj, "web", "AGENTS.md"))); len(got) != 0 {
+		t.Errorf("an AGENTS.md deeper down is loaded by %s", got)
 	}
 	for _, tt := range []struct {
 		path, text string
@@ -159,7 +171,7 @@ func TestLoadedLines(t *testing.T) {
 	} {
 		got := a.loadedLines(tt.path, tt.text)
 		last := 0
-		if len(got) == 1 && got[0].Host == claudecode.Name && got[0].First == 1 {
+		if len(got) > 0 && got[0].Host == claudecode.Name && got[0].First == 1 {
 			last = min(got[0].Last, 1<<40)
 		}
 		if last != tt.last {

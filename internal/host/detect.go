@@ -18,8 +18,12 @@ func Detect(getenv func(string) string, session string) string {
 		}
 	}
 	for _, h := range [...][2]string{
-		{"QWEN_PROJECT_DIR", "qwen"}, {"GEMINI_SESSION_ID", "gemini"}, {"COPILOT_CLI", "copilot"},
-		{"CURSOR_VERSION", "cursor"}, {"CRUSH", "crush"}, {"CLAUDECODE", "claude-code"},
+		{"QWEN_PROJECT_DIR", "qwen"},
+		{"GEMINI_SESSION_ID", "gemini"},
+		{"COPILOT_CLI", "copilot"},
+		{"CURSOR_VERSION", "cursor"},
+		{"CRUSH", "crush"},
+		{"CLAUDECODE", "claude-code"},
 	} {
 		if getenv(h[0]) != "" {
 			return h[1]

@@ -28,8 +28,10 @@ func TestCutTables(t *testing.T) {
 		"byte mark":      {"\ufeff" + person + stateTables, "\ufeff" + person},
 		"own [hooks]":    {person + "\n[hooks]\n" + stateTables, person + "\n[hooks]\n"},
 		"none of ours":   {person + "\n" + other, person + "\n" + other},
-		"multi-line": {"a = \"\"\"\n[hooks.state.\"/h/.codex/hooks.json:x:0:0\"]\n\\\"\"\"\n\"\"\"\nb = '''\n[x]'''\n" + stateTables,
-			"a = \"\"\"\n[hooks.state.\"/h/.codex/hooks.json:x:0:0\"]\n\\\"\"\"\n\"\"\"\nb = '''\n[x]'''\n"},
+		"multi-line": {
+			"a = \"\"\"\n[hooks.state.\"/h/.codex/hooks.json:x:0:0\"]\n\\\"\"\"\n\"\"\"\nb = '''\n[x]'''\n" + stateTables,
+			"a = \"\"\"\n[hooks.state.\"/h/.codex/hooks.json:x:0:0\"]\n\\\"\"\"\n\"\"\"\nb = '''\n[x]'''\n",
+		},
 		"empty": {"", ""},
 	} {
 		got, err := CutTables([]byte(c.in), []string{"hooks", "state"}, mine)

@@ -12,11 +12,11 @@ import (
 // this host.
 var ErrUnsupported = host.ErrUnsupported
 
-// Position and Reading are those of any host's transcripts.
-type (
-	Position = host.Position
-	Reading  = host.Reading
-)
+// Position is that of any host's transcripts.
+type Position = host.Position
+
+// Reading is that of any host's transcripts.
+type Reading = host.Reading
 
 // Format returns how this host writes its transcripts.
 func Format() host.Format {

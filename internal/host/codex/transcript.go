@@ -100,7 +100,6 @@ type item struct {
 	content, input       []byte
 	output               []byte
 	kinds                []byte // what the host says of the parts of the content
-	namespace            string
 }
 
 func takeItem(rd *host.Reader, payload []byte, at time.Time) error {

@@ -221,7 +221,7 @@ func halves(t *testing.T, read Read, file string, want []stillso.Turn) {
 		if data[cut] != '\n' && cut%97 != 0 {
 			continue
 		}
-		if err := os.WriteFile(path, data[:cut+1], 0o600); err != nil {
+		if err := os.WriteFile(path, data[:cut+1], 0o600); err != nil { // #nosec G703 -- a file of the test
 			t.Fatal(err)
 		}
 		turns, got, err := all(read, path, position)
