@@ -20,7 +20,7 @@ func readInput() (data []byte, ok bool) {
 			if cap(buf) >= maxInput {
 				buf, ok = buf[:0], false
 			} else {
-				buf = append(make([]byte, 0, cap(buf)*4), buf...)
+				buf = append(make([]byte, 0, min(cap(buf)*4, maxInput)), buf...)
 			}
 		}
 		n, err := syscall.Read(stdin, buf[len(buf):cap(buf)])

@@ -350,6 +350,13 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 }
 
+// Whatever breaks inside, the host sees an ordinary end.
+func TestPanic(t *testing.T) {
+	var none *hook
+	quietly(func() { panic("at any stage") })
+	quietly(func() { none.run() })
+}
+
 // A file cut short under a running reader faults where it is touched.
 func TestSnapshotCutWhileRead(t *testing.T) {
 	w := newWorld(t, zebra())
