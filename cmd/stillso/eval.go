@@ -23,10 +23,13 @@ import (
 
 // evalCmd measures stillso on labelled sets.
 type evalCmd struct {
-	Recall  evalRecallCmd     `cmd:"" help:"Measure recall and silence on labelled prompts."`
-	Capture evalExtractionCmd `cmd:"" name:"extraction" help:"Measure capture on labelled excerpts of sessions."`
-	Bench   evalBenchCmd      `cmd:"" help:"Run a public benchmark of search."`
-	All     evalAllCmd        `cmd:"" help:"Everything there is in the folder of shared data."`
+	Recall   evalRecallCmd     `cmd:"" help:"Measure recall and silence on labelled prompts."`
+	Capture  evalExtractionCmd `cmd:"" name:"extraction" help:"Measure capture on labelled excerpts of sessions."`
+	Bench    evalBenchCmd      `cmd:"" help:"Run a public benchmark of search."`
+	Control  evalControlCmd    `cmd:"" help:"Measure superseding, releasing and purging in words."`
+	Newest   evalNewestCmd     `cmd:"" help:"Measure whether a new statement outranks the one it updates."`
+	Conflict evalConflictCmd   `cmd:"" help:"Play fifty sessions of changes, lies and conditions."`
+	All      evalAllCmd        `cmd:"" help:"Everything there is in the folder of shared data."`
 }
 
 // evalRecallCmd measures recall.

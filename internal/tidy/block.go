@@ -14,7 +14,7 @@ import (
 const (
 	partners = 6   // pairs of one memory
 	maxList  = 200 // memories with a term, from which on it says nothing about a pair
-	minList  = 8   // in a small store every term is rare
+	minList  = 40  // in a small store every term is rare
 )
 
 // pair is two memories that may have to do with each other; b is the older.

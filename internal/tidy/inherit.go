@@ -34,7 +34,7 @@ func (p *pass) inherit(n, o *profile) {
 	if n.m.Origin == stillso.FromFile || n.m.Type == stillso.Event || rank(n.m.Origin) < rank(o.m.Origin) || n.m.Namespace != o.m.Namespace {
 		return
 	}
-	if !slices.ContainsFunc(moves[:], func(w string) bool { _, ok := find(n.norm, w, 0); return ok }) {
+	if !n.moves {
 		return
 	}
 	if !revalued(n, o) || contrast(n, o) {
@@ -116,11 +116,26 @@ func quantities(norm string) []quantity {
 	return out
 }
 
+// counted and modified are made when they are first needed.
+func (x *profile) counted() []quantity {
+	if x.counts == nil {
+		x.counts = append([]quantity{}, quantities(x.norm)...)
+	}
+	return x.counts
+}
+
+func (x *profile) modified() map[string]string {
+	if x.mods == nil {
+		x.mods = modifiers(x.norm)
+	}
+	return x.mods
+}
+
 // revalued reports whether the newer statement has another number of a kind that
 // the older one has: another date, another amount, another count of the same things.
 func revalued(n, o *profile) bool {
-	for _, a := range quantities(n.norm) {
-		for _, b := range quantities(o.norm) {
+	for _, a := range n.counted() {
+		for _, b := range o.counted() {
 			if a.value == b.value {
 				continue
 			}
@@ -138,7 +153,7 @@ func revalued(n, o *profile) bool {
 // contrast reports whether the statements put different words before one word that
 // both have: the staging database is not the metrics database.
 func contrast(n, o *profile) bool {
-	a, b := modifiers(n.norm), modifiers(o.norm)
+	a, b := n.modified(), o.modified()
 	for w, x := range a {
 		if y := b[w]; y != "" && x != y && !o.set[x] && !n.set[y] {
 			return true

@@ -84,6 +84,9 @@ func (p *pass) lie(x pair) {
 	n, o := x.a, x.b
 	how := otherValue(n, o)
 	if how == "" {
+		how = oneWord(n, o)
+	}
+	if how == "" {
 		return
 	}
 	stop := guard.Check(guard.Case{New: o.m, Old: n.m, Relation: stillso.Conflicts, Confidence: certain})
@@ -124,10 +127,10 @@ func otherValue(n, o *profile) string {
 	common = len(o.words) - len(gone)
 	lost, got := lessSet(o.values, n.values), lessSet(n.values, o.values)
 	switch {
-	case contrast(n, o):
-		return "" // of two different things
 	case common < 2 || dense(o.norm) && common < 4 || len(o.words) > 0 && !said[o.words[0]]:
 		return "" // another subject
+	case contrast(n, o):
+		return "" // of two different things
 	case lost > 0 && got > 0:
 		// Numbers differ: everything else is the same, or a condition may differ.
 		if len(gone) > 1 || len(come) > 2 || len(gone) == 1 && !unit(gone[0]) || conditions(n) != conditions(o) || lost > 2 {
@@ -148,6 +151,19 @@ func otherValue(n, o *profile) string {
 	return "another value of the same"
 }
 
+// oneWord says that two statements differ in one word only, and not in their
+// subject. Between equals that is no reason for anything: both can be true.
+func oneWord(n, o *profile) string {
+	gone, come := less(o.words, n.set), less(n.words, o.set)
+	if len(gone) != 1 || len(come) != 1 || len(o.words) < 3 || lessSet(o.values, n.values)+lessSet(n.values, o.values) > 0 || contrast(n, o) || negative(n.norm) != negative(o.norm) {
+		return ""
+	}
+	if i := slices.Index(o.words, gone[0]); i < 2 || i != slices.Index(n.words, come[0]) {
+		return ""
+	}
+	return "the same but for one word"
+}
+
 // sideBySide reports whether the words stand side by side in list, and not first.
 func sideBySide(list, words []string) bool {
 	i := slices.Index(list, words[0])
@@ -162,6 +178,14 @@ func unit(t string) bool {
 // conditions returns the words by which a statement is bound to a case ("in CI",
 // "when", "on Windows"): two statements with different ones can both be true.
 func conditions(x *profile) string {
+	if x.bound == nil {
+		x.bound = new(string)
+		*x.bound = boundTo(x)
+	}
+	return *x.bound
+}
+
+func boundTo(x *profile) string {
 	var out []string
 	fields := strings.FieldsFunc(x.norm, func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == ';' || r == '(' || r == ')' })
 	for i, w := range fields {

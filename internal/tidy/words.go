@@ -1,6 +1,7 @@
 package tidy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,12 @@ type profile struct {
 	// now; denies holds what it says is no longer so.
 	changes bool
 	denies  map[string]bool
+	// moves reports that it says how something went on; the rest is made when it is
+	// first needed: see counted, modified and conditions.
+	moves  bool
+	counts []quantity
+	mods   map[string]string
+	bound  *string
 }
 
 func newProfile(m *stillso.Memory) *profile {
@@ -40,6 +47,8 @@ func (x *profile) read(m *stillso.Memory) {
 	x.norm = normal(m.Content)
 	x.changes = says(x.norm)
 	x.denies = denied(x.norm)
+	x.moves = slices.ContainsFunc(moves[:], func(w string) bool { _, ok := find(x.norm, w, 0); return ok })
+	x.counts, x.mods, x.bound = nil, nil, nil
 	x.values = values(x.norm)
 	x.words, x.set = telling(m.Content)
 }
