@@ -8,12 +8,15 @@ import (
 	"strings"
 
 	"stillso"
+	"stillso/internal/tidy"
 )
 
 // purgeCmd erases memories and their history.
 type purgeCmd struct {
-	ID  []string `arg:"" help:"The ids, in full."`
-	Yes bool     `help:"Do not ask."`
+	ID    []string `arg:"" optional:"" help:"The ids, in full."`
+	About string   `help:"Those that these words name, in any spelling, instead of ids." placeholder:"WORDS"`
+	Yes   bool     `help:"Do not ask."`
+	Dir   string   `help:"Act as if in this directory." type:"path"`
 }
 
 // Help shows examples.
@@ -23,7 +26,8 @@ journal, the index and the waiting files, and leaves a tombstone with the id onl
 It cannot be undone. To take a memory out of recall, use stillso retire.
 
 Examples:
-  stillso purge k3v9qp07xm2a`
+  stillso purge k3v9qp07xm2a
+  stillso purge --about "ACME-CORP project name"`
 }
 
 // purged is what purge did.
@@ -32,7 +36,16 @@ type purged struct {
 }
 
 func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
-	var targets []*stillso.Memory
+	if (c.About == "") == (len(c.ID) == 0) {
+		return nil, usagef("nothing was purged: say which; give ids, or words with --about")
+	}
+	var targets []tidy.Target
+	if c.About != "" {
+		var err error
+		if targets, err = a.about(ctx, c.About, c.Dir, true); err != nil {
+			return nil, err
+		}
+	}
 	for _, id := range c.ID {
 		m, err := a.find(ctx, id)
 		if err != nil {
@@ -41,7 +54,7 @@ func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
 		if m.ID != id {
 			return nil, usagef("nothing was purged: %q is only the start of an id; give it in full: %s", id, m.ID)
 		}
-		targets = append(targets, m)
+		targets = append(targets, tidy.Target{Memory: m})
 	}
 	if !c.Yes {
 		if err := c.confirm(a, targets); err != nil {
@@ -49,11 +62,11 @@ func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
 		}
 	}
 	sum := &purged{}
-	for _, m := range targets {
-		if err := a.purge(ctx, m.ID); err != nil {
+	for _, t := range targets {
+		if err := a.purgeTarget(ctx, t); err != nil {
 			return nil, err
 		}
-		sum.Purged = append(sum.Purged, m.ID)
+		sum.Purged = append(sum.Purged, t.Memory.ID)
 	}
 	return sum, nil
 }
@@ -68,14 +81,17 @@ func (a *app) purge(ctx context.Context, id string) error {
 }
 
 // confirm asks the person; without a terminal nobody can answer.
-func (c *purgeCmd) confirm(a *app, targets []*stillso.Memory) error {
+func (c *purgeCmd) confirm(a *app, targets []tidy.Target) error {
 	in, ok := a.std.in.(*os.File)
 	if !ok || !isTerminal(in) || a.json {
 		return usagef("nothing was purged: it cannot be undone and there is no terminal to ask at; add --yes")
 	}
 	p := newPage(a.std.err, a.std.env)
-	for _, m := range targets {
-		p.printf("%s  %s\n", p.bold(m.ID), oneLine(m.Content))
+	for _, t := range targets {
+		p.printf("%s  %s\n", p.bold(t.Memory.ID), oneLine(t.Memory.Content))
+		if t.Rest != "" {
+			p.printf("  %s\n", p.faint("what stays: "+oneLine(t.Rest)))
+		}
 	}
 	p.printf("erase for good? type yes: ")
 	line, err := bufio.NewReader(in).ReadString('\n')

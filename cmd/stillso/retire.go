@@ -8,20 +8,32 @@ import (
 
 // retireCmd takes memories out of recall.
 type retireCmd struct {
-	ID     []string `arg:"" help:"The ids, or the starts of them."`
+	ID     []string `arg:"" optional:"" help:"The ids, or the starts of them."`
+	About  string   `help:"Those that these words name, instead of ids." placeholder:"WORDS"`
 	Reason string   `help:"Why; it stands in the journal."`
+	Dir    string   `help:"Act as if in this directory." type:"path"`
 }
 
 // Help shows examples.
 func (retireCmd) Help() string {
 	return `Nothing is deleted: a retired memory is no longer recalled and can be restored.
 
+With --about a memory is meant if it has every name and number of the words, and most
+of the others. Of one that says two things, or speaks of two people, the rest stays.
+
 Examples:
   stillso retire k3v9
+  stillso retire --about "Frank's desk at the Harbor office"
   stillso retire k3v9 p07x --reason "the service is gone"`
 }
 
 func (c *retireCmd) run(ctx context.Context, a *app) (summary, error) {
+	if (c.About == "") == (len(c.ID) == 0) {
+		return nil, usagef("nothing was retired: say which; give ids, or words with --about")
+	}
+	if c.About != "" {
+		return a.retireAbout(ctx, c)
+	}
 	return a.setState(ctx, c.ID, stillso.VerbRetire, stillso.Retired, c.Reason)
 }
 
