@@ -19,6 +19,9 @@ type Formula struct {
 	// Shares of the parts of a memory in the probability of a term. They are flat:
 	// halving or doubling one moves 0 to 2 of 129 answers.
 	Title, Alias, Passage, Body float64
+	// Lead is what a word in the lead of the body counts of one in the title, for a
+	// memory without aliases: the answers on six stores rise from 64 to 68 % by it.
+	Lead float64
 	// Smoothing lengths, in terms: a part of this length has half its weight.
 	TitleLen, AliasLen, PassageLen, BodyLen float64
 	// Lambda is the weight of the memory against the background in the ratio.
@@ -80,13 +83,13 @@ type Formula struct {
 // Default returns the constants in use.
 func Default() Formula {
 	return Formula{
-		Title: .35, Alias: .35, Passage: .25, Body: .1,
+		Title: .25, Alias: .35, Passage: .25, Body: .1, Lead: .5,
 		TitleLen: 8, AliasLen: 12, PassageLen: 30, BodyLen: 300,
 		Lambda: 3, Store: .02, Floor: 1e-4,
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, OtherWord: .003, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
-		BaseAliased: 4.1, BasePlain: 3.2, BaseShort: 2.4, StoreSize: 50, SmallStore: 3, Growth: .2,
+		BaseAliased: 4.1, BasePlain: 3.4, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
 		Before: .25, Touched: 1, File: 1.2, Hint: .7,
 		Second: .6, Further: .85,
 	}

@@ -35,6 +35,7 @@ func newPart(text string, buf *[]terms.Term) part {
 // Parts are the pieces of a memory that a term is weighed in.
 type parts struct {
 	title    part
+	lead     part // how the body begins
 	aliases  []part
 	passages []part
 }
@@ -48,7 +49,27 @@ func split(m *stillso.Memory) parts {
 	for _, text := range passages(m.Body) {
 		p.passages = append(p.passages, newPart(text, &buf))
 	}
+	if len(m.Aliases) == 0 {
+		p.lead = newPart(lead(m.Body), &buf)
+	}
 	return p
+}
+
+// leadLen is about how many bytes of a body are its lead: whole lines.
+const leadLen = 200
+
+// lead returns how a body begins: people and assistants write there what a note is
+// about, in other words than its title's.
+func lead(body string) string {
+	body = strings.TrimSpace(body)
+	end := 0
+	for line := range strings.Lines(body) {
+		if end >= leadLen {
+			break
+		}
+		end += min(len(line), 2*leadLen)
+	}
+	return strings.ToValidUTF8(body[:end], "")
 }
 
 // fileName is the name of the note's file, where it says something else than the
@@ -112,6 +133,9 @@ func (f *Formula) Postings(m *stillso.Memory, bg Background, st Stats) []snapsho
 	}
 	for t, n := range p.title.count {
 		at(t).title = n / (p.title.length + f.TitleLen)
+	}
+	for t := range p.lead.count {
+		at(t).title += f.Lead / (p.title.length + f.TitleLen)
 	}
 	var aliasLen, bodyLen float64
 	for _, a := range p.aliases {
