@@ -73,14 +73,14 @@ func (a *app) retireAbout(ctx context.Context, c *retireCmd) (summary, error) {
 
 // purgeTarget erases a memory that words name. Where only a part was named the rest
 // is saved anew: the old text stands in the history of the old one.
-func (a *app) purgeTarget(ctx context.Context, t tidy.Target) error {
-	if err := a.purge(ctx, t.Memory.ID); err != nil || t.Rest == "" {
-		return err
+func (a *app) purgeTarget(ctx context.Context, t tidy.Target) (also []string, err error) {
+	if also, err = a.purge(ctx, t.Memory.ID); err != nil || t.Rest == "" {
+		return also, err
 	}
 	rest := t.Memory.Clone()
 	rest.ID, rest.Content, rest.Name, rest.Body, rest.Why = stillso.NewID(), t.Rest, "", "", ""
 	rest.Evidence, rest.Aliases, rest.Claims, rest.Extra, rest.File = nil, nil, nil, nil, nil
 	rest.UpdatedAt = a.now()
-	_, err := a.apply(ctx, a.humanChange(stillso.VerbAdd, "purge", stillso.Edit{After: rest}))
-	return err
+	_, err = a.apply(ctx, a.humanChange(stillso.VerbAdd, "purge", stillso.Edit{After: rest}))
+	return also, err
 }

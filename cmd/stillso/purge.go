@@ -3,11 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"os"
+	"slices"
 	"strings"
 
-	"stillso"
 	"stillso/internal/tidy"
 )
 
@@ -33,6 +32,8 @@ Examples:
 // purged is what purge did.
 type purged struct {
 	Purged []string `json:"purged"`
+	// Also lists memories that still hold the same text.
+	Also []string `json:"also,omitempty"`
 }
 
 func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -63,21 +64,15 @@ func (c *purgeCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	sum := &purged{}
 	for _, t := range targets {
-		if err := a.purgeTarget(ctx, t); err != nil {
+		also, err := a.purgeTarget(ctx, t)
+		if err != nil {
 			return nil, err
 		}
+		sum.Also = append(sum.Also, also...)
 		sum.Purged = append(sum.Purged, t.Memory.ID)
 	}
+	sum.Also = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(sum.Also))), func(id string) bool { return slices.Contains(sum.Purged, id) })
 	return sum, nil
-}
-
-// purge erases one memory, and builds the index without it.
-func (a *app) purge(ctx context.Context, id string) error {
-	if _, err := a.store(ctx); err != nil {
-		return err
-	}
-	_, err := a.opened.Purge(ctx, id, stillso.Actor{Kind: stillso.Human, Name: "purge"}, a.now())
-	return errors.Join(err, a.rebuild(ctx))
 }
 
 // confirm asks the person; without a terminal nobody can answer.
@@ -104,5 +99,8 @@ func (c *purgeCmd) confirm(a *app, targets []tidy.Target) error {
 func (r *purged) text(p *page) {
 	for _, id := range r.Purged {
 		p.printf("purged %s; a tombstone with its id stays\n", p.bold(id))
+	}
+	for _, id := range r.Also {
+		p.printf("%s the same text stands in %s, too; purge it as well if it must go\n", p.yellow("note"), p.bold(id))
 	}
 }

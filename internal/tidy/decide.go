@@ -92,6 +92,12 @@ func (v Verdict) stops(c guard.Case) string {
 // act applies a finding, or puts it to a person if something stopped it.
 func (p *pass) act(v Verdict, stop string, do func(stillso.Outcome, string)) {
 	reason := string(v.Relation)
+	if stop == "" && v.Relation != stillso.Duplicate {
+		// The model's sentence may quote the memory that stays, which is not in the
+		// change and could be purged without it.
+		do(stillso.Applied, reason)
+		return
+	}
 	if v.Reason != "" {
 		reason += ": " + v.Reason
 	}

@@ -41,19 +41,49 @@ func (p *pass) inherit(n, o *profile) {
 		return
 	}
 	phrase := p.phrase(n, o)
-	have := strings.Split(n.m.Extra[inheritKey], "\n")
-	if phrase == "" || len(have) > maxInherits || slices.Contains(n.m.Aliases, phrase) || len(n.m.Aliases) >= stillso.MaxAliases {
+	if phrase == "" || strings.Count(n.m.Extra[inheritKey], "\n") >= maxInherits-1 || slices.Contains(n.m.Aliases, phrase) || len(n.m.Aliases) >= stillso.MaxAliases {
 		return
 	}
 	after := n.m.Clone()
-	after.Aliases = append(after.Aliases, phrase)
-	if after.Extra == nil {
-		after.Extra = map[string]string{}
-	}
-	after.Extra[inheritKey] = strings.TrimSpace(after.Extra[inheritKey] + "\n" + o.m.ID)
-	after.UpdatedAt = n.m.UpdatedAt
+	inherits(after, o.m.ID, phrase)
 	p.change(stillso.Change{Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: probable,
 		Reason: "it goes on from " + o.m.ID + ", and is found by its words", Edits: []stillso.Edit{{Before: n.m.Clone(), After: after}}})
+}
+
+// inherits gives m aliases of another memory, and writes down whose they are.
+func inherits(m *stillso.Memory, from string, aliases ...string) {
+	if m.Extra == nil {
+		m.Extra = map[string]string{}
+	}
+	for _, alias := range aliases {
+		if len(m.Aliases) < stillso.MaxAliases && !slices.Contains(m.Aliases, alias) {
+			m.Aliases = append(m.Aliases, alias)
+			m.Extra[inheritKey] = strings.TrimSpace(m.Extra[inheritKey] + "\n" + from + "\t" + alias)
+		}
+	}
+}
+
+// Disinherit takes out of m what it has inherited from another memory, as when that
+// one is erased. It returns false if there is nothing.
+func Disinherit(m *stillso.Memory, from string) bool {
+	found := false
+	var stays []string
+	for line := range strings.SplitSeq(m.Extra[inheritKey], "\n") {
+		id, alias, _ := strings.Cut(line, "\t")
+		if id != from {
+			stays = append(stays, line)
+			continue
+		}
+		found = true
+		m.Aliases = slices.DeleteFunc(m.Aliases, func(a string) bool { return a == alias })
+	}
+	if !found {
+		return false
+	}
+	if m.Extra[inheritKey] = strings.Join(stays, "\n"); m.Extra[inheritKey] == "" {
+		delete(m.Extra, inheritKey)
+	}
+	return true
 }
 
 // phrase returns the older statement without its numbers, or, if it is long, the

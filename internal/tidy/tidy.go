@@ -204,7 +204,7 @@ func (p *pass) supersede(old, by *profile, o stillso.Outcome, who stillso.Actor,
 		edits = append(edits, stillso.Edit{Before: by.m.Clone(), After: stays})
 	} else if by.m.Origin != stillso.FromFile && lessSlice(old.m.Aliases, stays.Aliases) {
 		// What found the older one finds the newer one from now on.
-		stays.Aliases, stays.UpdatedAt = union(stays.Aliases, old.m.Aliases, stillso.MaxAliases), p.stamp(stays)
+		inherits(stays, old.m.ID, old.m.Aliases...)
 		edits = append(edits, stillso.Edit{Before: by.m.Clone(), After: stays})
 	}
 	return p.change(stillso.Change{Verb: stillso.VerbSupersede, Outcome: o, Actor: who, Confidence: confidence, Reason: reason, Edits: edits})
