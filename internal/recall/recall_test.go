@@ -258,7 +258,8 @@ func TestStart(t *testing.T) {
 		{ID: "rule", Content: "Never push to main.", Type: stillso.Constraint, Priority: 5, CreatedAt: old, UpdatedAt: old},
 		{ID: "event", Content: "The build broke.", Type: stillso.Event, CreatedAt: old, UpdatedAt: old},
 		{ID: "fact", Content: "The API is versioned.", Type: stillso.Fact, CreatedAt: old, UpdatedAt: old},
-		{ID: "fresh", Content: "The cache was moved to Redis.", Type: stillso.Fact, CreatedAt: today, UpdatedAt: today},
+		{ID: "fresh", Content: "The cache was moved to Redis.", Type: stillso.Fact, Priority: 4, CreatedAt: today, UpdatedAt: today},
+		{ID: "ordinary", Content: "Use pnpm, never npm.", Type: stillso.Constraint, Priority: 3, CreatedAt: today, UpdatedAt: today},
 		{ID: "elsewhere", Content: "Use tabs.", Type: stillso.Constraint, Priority: 5, Namespace: "project/other"},
 	}
 	for i := range 30 {

@@ -16,9 +16,11 @@ const MaxStart = 5
 // startWindow is how many of the newest memories of a namespace are looked at.
 const startWindow = 2000
 
-// enough is the importance from which on a memory is worth the first tokens of a
-// session: a standing rule of ordinary priority is, a fact only while it is new.
-const enough = 4.5
+// important is the priority from which on a memory is worth the first tokens of a
+// session without being resident. One of ordinary priority waits for the prompt that
+// needs it: else every session would begin with the same newest lines, also the one
+// that says "ok, go on".
+const important = 4
 
 // Start returns what a session begins with: the residents, then the most
 // important recent memories of the namespaces, most important first. It reads no
@@ -47,8 +49,8 @@ func Start(snap *snapshot.Snapshot, q Query) []Hit {
 	n := 0
 	view.Each(func(r snapshot.Ref) bool {
 		head := snap.Head(r)
-		if w := importance(head, q.Now); w >= enough && head.State == stillso.Active && !seen[r] {
-			list = append(list, weighed{r, w, head.Updated})
+		if head.Priority >= important && head.State == stillso.Active && !seen[r] {
+			list = append(list, weighed{r, importance(head, q.Now), head.Updated})
 		}
 		n++
 		return n < startWindow*len(q.Namespaces)
