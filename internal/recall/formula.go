@@ -73,6 +73,9 @@ type Formula struct {
 	Before, Touched float64
 	// File is the factor of a memory that one of the files at hand belongs to.
 	File float64
+	// Pasted is by what the threshold is raised for a prompt that is nothing but a
+	// paste: the largest source of false hits.
+	Pasted float64
 	// Hint is the share of the threshold from which on a memory may be hinted at.
 	Hint float64
 	// Second is what share of the first hit's strength the second one must have,
@@ -89,8 +92,8 @@ func Default() Formula {
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, OtherWord: .003, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
-		BaseAliased: 4.1, BasePlain: 3.4, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
-		Before: .25, Touched: 1, File: 1.2, Hint: .7,
+		BaseAliased: 3.9, BasePlain: 3.4, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
+		Before: .25, Touched: 1, File: 1.2, Pasted: 1.6, Hint: .7,
 		Second: .6, Further: .85,
 	}
 }

@@ -142,3 +142,40 @@ func prose(t string) bool {
 	}
 	return plain*2 >= words
 }
+
+// pasted reports whether a prompt of several lines is nothing but a paste: no line
+// has a word with which people turn to an assistant, and nothing is asked. Such a
+// text may still need a memory, but shares words with many.
+func pasted(prompt string) bool {
+	lines := 0
+	for line := range strings.Lines(prompt) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		lines++
+		if strings.ContainsAny(line, "?？") {
+			return false
+		}
+		for w := range strings.FieldsFuncSeq(line, func(r rune) bool { return r < utf8.RuneSelf && !letter(byte(r)) && r != '\'' }) {
+			if w[0] >= utf8.RuneSelf || turning(strings.ToLower(w)) {
+				return false
+			}
+		}
+	}
+	return lines >= pastedLines
+}
+
+// pastedLines is from how many lines on a text without a word to anybody is taken
+// for a paste.
+const pastedLines = 4
+
+// turning lists words that people use when they turn to an assistant, and programs
+// hardly ever print.
+func turning(w string) bool {
+	switch w {
+	case "i", "im", "i'm", "i've", "i'd", "we", "we're", "my", "our", "me", "us", "can", "could", "should", "would",
+		"please", "pls", "why", "how", "want", "need", "let", "let's", "lets", "help", "fix", "hey", "hi", "ok", "okay", "thanks", "what's":
+		return true
+	}
+	return false
+}

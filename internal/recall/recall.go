@@ -120,6 +120,9 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 	}
 	f := &r.model.Formula
 	n, scale := r.view.Len(), scaleOf(r.model.limits, r.q.Namespaces)
+	if pasted(r.q.Prompt) {
+		scale *= f.Pasted
+	}
 	before := r.before()
 	files := fileTerms(r.q.Files)
 	w := make([]ranked, 0, len(found))
