@@ -39,7 +39,7 @@ func grammar(w string) bool {
 	switch w {
 	case "about", "abov", "above", "after", "again", "against", "all", "alreadi", "already", "also", "although",
 		"alwai", "always", "am", "an", "and", "ani", "any", "ar", "are", "aren", "as", "at", "be", "becau",
-		"because", "been", "befor", "before", "being", "below", "between", "both", "but", "by", "can", "cant",
+		"because", "been", "befor", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "cant",
 		"could", "couldn", "did", "didn", "didnt", "do", "doe", "does", "doesn", "doesnt", "doing", "don", "dont",
 		"down", "dure", "during", "each", "eg", "el", "else", "etc", "ever", "few", "for", "from", "further",
 		"gonna", "ha", "had", "has", "hasn", "have", "haven", "having", "he", "her", "here", "heres", "hi", "him",
