@@ -62,6 +62,14 @@ func Check(c Case) string {
 		return fmt.Sprintf("they share %d topics; two are needed", n)
 	}
 	x, y := said(c.New), said(c.Old)
+	if c.Old.Body != "" { // what is searched and shown on demand is said, too
+		for t := range tellings(c.New.Body) {
+			x[t] = true
+		}
+		for t := range tellings(c.Old.Body) {
+			y[t] = true
+		}
+	}
 	n := len(common(x, y))
 	least := conflictCover
 	if c.Relation != stillso.Conflicts {

@@ -23,6 +23,8 @@ func TestGuards(t *testing.T) {
 	elsewhere.Namespace = "project/q"
 	retired := memory(old, decision, user)
 	retired.State = stillso.Retired
+	long := memory(old, decision, user)
+	long.Body = old + "\n\nThey are bound to the device fingerprint, refreshed hourly by the ledger worker, and revoked by the console of the support team."
 	for name, c := range map[string]struct {
 		c    Case
 		want string // part of the reason; "" passes
@@ -40,6 +42,9 @@ func TestGuards(t *testing.T) {
 		"namespace":            {Case{elsewhere, memory(old, decision, user), stillso.Conflicts, 0.9}, "namespaces"},
 		"retired":              {Case{memory("Session tokens of the gateway live 12 hours.", decision, user), retired, stillso.Conflicts, 0.9}, "not active"},
 		"relation supplements": {Case{memory("Session tokens of the gateway live 12 hours.", decision, user), memory(old, decision, user), stillso.Supplements, 0.9}, "supersedes nothing"},
+		"a longer body":        {Case{memory("Session tokens of the gateway live 12 hours.", decision, user), long, stillso.Conflicts, 0.9}, "speaks of"},
+		"pointers":             {Case{memory("Billing deploy: docs/release.md, docs/hotfix.md, docs/rollback.md step by step.", stillso.Reference, user), memory("Rollback of the billing deploy: docs/rollback.md, step by step.", stillso.Reference, user), stillso.Covers, 0.9}, "pointers"},
+		"one of six":           {Case{memory("The time zone of the exporter is fixed.", stillso.Fact, user), memory("Exporter: time zone, memory, login, e2e, cache, index.", stillso.Fact, user), stillso.Conflicts, 0.9}, "lists 6 items"},
 		"missing":              {Case{nil, memory(old, decision, user), stillso.Conflicts, 0.9}, "missing"},
 	} {
 		got := Check(c.c)

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"stillso"
+	"stillso/internal/guard"
 )
 
 // The bounds that keep the number of pairs a small multiple of the number of
 // memories.
 const (
-	partners = 6   // pairs of one memory
-	maxList  = 200 // memories with a term, from which on it says nothing about a pair
-	minList  = 40  // in a small store every term is rare
+	partners = 6    // pairs of one memory
+	maxBody  = 4000 // bytes of a body that are looked at
+	maxList  = 200  // memories with a term, from which on it says nothing about a pair
+	minList  = 40   // in a small store every term is rare
 )
 
 // pair is two memories that may have to do with each other; b is the older.
@@ -49,6 +51,14 @@ func (p *pass) pairs() []pair {
 		}
 		for _, f := range x.m.RelatedFiles {
 			terms[i] = append(terms[i], "/"+f)
+		}
+		if x.m.Body != "" { // long notes meet in what stands far down, or name each other
+			body, _ := telling(clip(x.m.Body, maxBody))
+			for _, t := range body {
+				if !x.topics[t] && !guard.Technology(t) {
+					terms[i] = append(terms[i], t)
+				}
+			}
 		}
 		slices.Sort(terms[i])
 		for _, t := range terms[i] {
@@ -97,12 +107,24 @@ func (p *pass) best(x *profile, touched []int32, shared []int, score []float64) 
 			continue
 		}
 		small := min(len(x.topics), len(y.topics))
-		out = append(out, pair{x, y, score[j] / math.Sqrt(float64(max(small, 1)))})
+		strength := score[j] / math.Sqrt(float64(max(small, 1)))
+		if links(x.m, y.m) || links(y.m, x.m) {
+			strength += linked
+		}
+		out = append(out, pair{x, y, strength})
 	}
 	slices.SortStableFunc(out, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.b.m.ID, b.b.m.ID))
 	})
 	return out[:min(partners, len(out))]
+}
+
+// linked is what a link between two notes adds: more than any shared words.
+const linked = 100
+
+// links reports whether a names b in the way in which notes link each other.
+func links(a, b *stillso.Memory) bool {
+	return len(b.Name) >= 4 && (strings.Contains(a.Body, "[["+b.Name+"]]") || strings.Contains(a.Content, "[["+b.Name+"]]"))
 }
 
 // together reports whether memories of both namespaces can meet in one prompt.

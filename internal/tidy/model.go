@@ -79,7 +79,7 @@ func request(pairs []pair) llm.Request {
 				continue
 			}
 			shown[m.ID] = true
-			fmt.Fprintf(&b, "\n[%s] %s, %s, %s, %s\n%s\n", m.ID, m.Type, m.Origin, scope(m.Namespace), m.CreatedAt.Format("2006-01-02"), clip(line(m.Content), maxText))
+			fmt.Fprintf(&b, "\n[%s] %s, %s, %s, %s\n%s\n", m.ID, m.Type, m.Origin, scope(m.Namespace), m.CreatedAt.Format("2006-01-02"), clip(text(m), maxText))
 		}
 	}
 	b.WriteString("\nPairs\n")
@@ -87,6 +87,15 @@ func request(pairs []pair) llm.Request {
 		fmt.Fprintf(&b, "%d: a=%s b=%s\n", i+1, p.a.m.ID, p.b.m.ID)
 	}
 	return llm.Request{Purpose: "tidy", System: prompt, Text: b.String(), Schema: json.RawMessage(replySchema)}
+}
+
+// text is all that a memory says, on one line.
+func text(m *stillso.Memory) string {
+	s := line(m.Content)
+	if body := line(m.Body); body != "" && !strings.HasPrefix(s, body) {
+		s += " / " + body
+	}
+	return s
 }
 
 func scope(n stillso.Namespace) string {
@@ -137,7 +146,7 @@ func verdict(raw json.RawMessage) (Verdict, bool) {
 	if json.Unmarshal(raw, &f) != nil {
 		return Verdict{}, false
 	}
-	text := func(names ...string) string {
+	word := func(names ...string) string {
 		for _, n := range names {
 			var s string
 			if json.Unmarshal(f[n], &s) == nil && s != "" {
@@ -146,9 +155,9 @@ func verdict(raw json.RawMessage) (Verdict, bool) {
 		}
 		return ""
 	}
-	v := Verdict{A: text("a"), B: text("b"), Reason: clip(line(text("reason", "why")), 300)}
+	v := Verdict{A: word("a"), B: word("b"), Reason: clip(line(word("reason", "why")), 300)}
 	swap := false
-	switch r := strings.ToLower(text("relation")); r {
+	switch r := strings.ToLower(word("relation")); r {
 	case "duplicate", "duplicates", "same":
 		v.Relation = stillso.Duplicate
 	case "conflicts", "conflict", "contradicts", "contradiction", "supersedes":
