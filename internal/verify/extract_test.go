@@ -47,7 +47,7 @@ func TestClaims(t *testing.T) {
 		{"It works since commit 3fa9c1d.", []string{"commit 3fa9c1d"}},
 		{"PR #42 was merged into it.", []string{"merged this 42"}},
 		{"Wait until PR #42 is merged.", nil},
-		{"The fix (https://github.com/o/r/pull/7) is merged.", []string{"merged o/r 7", "url https://github.com/o/r/pull/7"}},
+		{"The fix (https://github.com/o/r/pull/7) is merged.", []string{"url https://github.com/o/r/pull/7", "merged o/r 7"}},
 		{"The repository is private.", []string{"visibility this private"}},
 		{"Run `make lint test` before a commit.", []string{"target lint", "target test"}},
 		{"Make sure that it builds; make it fast.", nil},
