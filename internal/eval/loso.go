@@ -32,8 +32,8 @@ type LeftOut struct {
 	Nothing Share      `json:"nothing"`
 }
 
-// asked is one prompt with what it would get at any threshold.
-type asked struct {
+// askedPrompt is one prompt with what it would get at any threshold.
+type askedPrompt struct {
 	kind string // right, silent, foreign, nothing
 	half int
 	// ratios are strength over threshold of the first two, right whether they answer.
@@ -42,7 +42,7 @@ type asked struct {
 }
 
 // passes counts what a scale lets through.
-func (a *asked) passes(scale, second float64) bool {
+func (a *askedPrompt) passes(scale, second float64) bool {
 	for i, r := range a.ratios {
 		if r >= scale && (i == 0 || a.ratios[0] < scale || r >= second*a.ratios[0]) && (a.kind != "right" || a.right[i]) {
 			return true
@@ -57,7 +57,7 @@ func (a *asked) passes(scale, second float64) bool {
 // it, and with the prompts of the other half. Every prompt of a store counts twice,
 // once for each half.
 func LeaveOneOut(ctx context.Context, sets []RecallSet, o RecallOptions, bars Bars) ([]LeftOut, LeftOut, error) {
-	rows := make([][]asked, len(sets))
+	rows := make([][]askedPrompt, len(sets))
 	for i := range sets {
 		if err := ctx.Err(); err != nil {
 			return nil, LeftOut{}, err
@@ -73,7 +73,7 @@ func LeaveOneOut(ctx context.Context, sets []RecallSet, o RecallOptions, bars Ba
 	for i := range sets {
 		l := LeftOut{Name: sets[i].Name}
 		for half := range 2 {
-			var others []asked
+			var others []askedPrompt
 			for j := range rows {
 				if j != i {
 					others = append(others, only(rows[j], half)...)
@@ -92,8 +92,8 @@ func LeaveOneOut(ctx context.Context, sets []RecallSet, o RecallOptions, bars Ba
 }
 
 // only returns the store's own prompts and the foreign ones of one half.
-func only(rows []asked, half int) []asked {
-	var out []asked
+func only(rows []askedPrompt, half int) []askedPrompt {
+	var out []askedPrompt
 	for _, a := range rows {
 		if a.kind == "right" || a.kind == "silent" || a.half == half {
 			out = append(out, a)
@@ -102,7 +102,7 @@ func only(rows []asked, half int) []asked {
 	return out
 }
 
-func (l *LeftOut) measure(rows []asked, scale, second float64) {
+func (l *LeftOut) measure(rows []askedPrompt, scale, second float64) {
 	for i := range rows {
 		a := &rows[i]
 		passed := a.passes(scale, second)
@@ -120,7 +120,7 @@ func (l *LeftOut) measure(rows []asked, scale, second float64) {
 }
 
 // smallestScale steps down from the strictest scale while the bars hold.
-func smallestScale(rows []asked, second float64, bars Bars) float64 {
+func smallestScale(rows []askedPrompt, second float64, bars Bars) float64 {
 	var steps []float64
 	for i := range rows {
 		if rows[i].kind != "right" {
@@ -142,14 +142,14 @@ func smallestScale(rows []asked, second float64, bars Bars) float64 {
 }
 
 // askAll asks a set everything once.
-func askAll(s *RecallSet, o RecallOptions) ([]asked, error) {
-	var out []asked
+func askAll(s *RecallSet, o RecallOptions) ([]askedPrompt, error) {
+	var out []askedPrompt
 	err := withSnapshot(s.Memories, o, func(snap *snapshot.Snapshot) error {
 		add := func(kind, prompt string, half int, right func(string) bool) {
 			r := recall.Recall(snap, recall.Query{
 				Prompt: prompt, Namespaces: []stillso.Namespace{EvalNamespace, stillso.UserNamespace}, Host: "eval", Now: o.Now, Explain: true,
 			})
-			a := asked{kind: kind, half: half}
+			a := askedPrompt{kind: kind, half: half}
 			for i, h := range r.Weighed[:min(2, len(r.Weighed))] {
 				a.ratios[i], a.right[i] = h.Strength/h.Threshold, right != nil && right(h.Doc.ID)
 			}

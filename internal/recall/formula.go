@@ -68,8 +68,8 @@ type Formula struct {
 	// within 2 % of foreign prompts, and at 3 memories 70 % of answers pass, not 50 %.
 	BaseAliased, BasePlain, BaseShort, StoreSize, SmallStore, Growth float64
 	// Before is the share of the previous turn's evidence that a memory gets which
-	// the prompt itself touches with evidence of at least Touched (14 → 23 of 49
-	// follow-ups found, 4 of 220 false; joining both turns breaks silence).
+	// the prompt itself touches: with a strength of at least Touched of the threshold
+	// (joining both turns into one query breaks silence).
 	Before, Touched float64
 	// File is the factor of a memory that one of the files at hand belongs to.
 	File float64
@@ -93,7 +93,7 @@ func Default() Formula {
 		StrangePair: .25, OtherWord: .003, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
 		BaseAliased: 3.9, BasePlain: 3.4, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
-		Before: .25, Touched: 1, File: 1.2, Pasted: 1.6, Hint: .7,
+		Before: .4, Touched: .6, File: 1.2, Pasted: 1.6, Hint: .7,
 		Second: .6, Further: .85,
 	}
 }

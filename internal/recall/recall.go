@@ -128,17 +128,9 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 	w := make([]ranked, 0, len(found))
 	for _, c := range found {
 		head := r.snap.Head(c.Ref)
-		// What was said before, and the files at hand, sharpen what the prompt
-		// touches by itself; they never bring a topic of their own.
-		if c.L >= f.Touched {
-			if len(before) > 0 {
-				c.L += f.Before * r.snap.Score(c.Ref, before).L
-			}
-			if len(files) > 0 && r.snap.Score(c.Ref, files).L > 0 {
-				c.L *= f.File
-			}
-		}
-		x := ranked{Candidate: c, head: head, factor: factor(head, r.q.Now) * math.Exp(-f.Place*(generality(head.Numbers)-1))}
+		threshold := scale * f.Threshold(n, wordingOf(head.Flags&snapshot.HasAliases != 0, head.Flags&snapshot.HasBody != 0))
+		r.sharpen(&c, before, files, f.Touched*threshold, generality(head.Numbers))
+		x := ranked{Candidate: c, head: head, threshold: threshold, factor: factor(head, r.q.Now) * math.Exp(-f.Place*(generality(head.Numbers)-1))}
 		w = append(w, x)
 	}
 	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.L*b.factor, a.L*a.factor) })
@@ -152,7 +144,7 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 		if x.head.State == stillso.Superseded {
 			h.Strength *= supersededFactor
 		}
-		h.Threshold = scale * f.Threshold(n, wordingOf(x.head.Flags&snapshot.HasAliases != 0, x.head.Flags&snapshot.HasBody != 0))
+		h.Threshold = x.threshold
 		for i, a := range r.out.Asked {
 			if x.Matched&(1<<i) != 0 {
 				h.Matched = append(h.Matched, a.Term)
@@ -162,11 +154,31 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 	}
 }
 
+// sharpen adds to the evidence of a candidate what the turn before and the files at
+// hand say for it, if the prompt touches it by itself with a strength of at least
+// touched: context never brings a topic of its own.
+func (r *run) sharpen(c *snapshot.Candidate, before, files []snapshot.QueryTerm, touched, general float64) {
+	if len(before)+len(files) == 0 {
+		return
+	}
+	f := &r.model.Formula
+	if s, _ := f.Strength(r.out.Asked, *c, general); s < touched {
+		return
+	}
+	if len(before) > 0 {
+		c.L += f.Before * r.snap.Score(c.Ref, before).L
+	}
+	if len(files) > 0 && r.snap.Score(c.Ref, files).L > 0 {
+		c.L *= f.File
+	}
+}
+
 // ranked is a candidate with its place in the order.
 type ranked struct {
 	snapshot.Candidate
-	head   snapshot.Head
-	factor float64
+	head      snapshot.Head
+	threshold float64
+	factor    float64
 }
 
 // receiptHits is how many of the best a receipt names.
