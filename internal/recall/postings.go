@@ -42,11 +42,19 @@ type parts struct {
 
 func split(m *stillso.Memory) parts {
 	var buf []terms.Term
-	p := parts{title: newPart(m.Name+" . "+fileName(m)+" . "+m.Content, &buf)}
+	title := m.Name + " . " + fileName(m) + " . " + m.Content
+	for _, t := range m.Tags {
+		title += " . " + t
+	}
+	p := parts{title: newPart(title, &buf)}
 	for _, a := range m.Aliases {
 		p.aliases = append(p.aliases, newPart(a, &buf))
 	}
-	for _, text := range passages(m.Body) {
+	body := m.Body
+	if m.Why != "" {
+		body += "\n\n" + m.Why
+	}
+	for _, text := range passages(body) {
 		p.passages = append(p.passages, newPart(text, &buf))
 	}
 	if len(m.Aliases) == 0 {

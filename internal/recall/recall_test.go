@@ -105,6 +105,17 @@ func TestRecallFinds(t *testing.T) {
 	}
 }
 
+// Tags and the reason are part of what a memory can be found by.
+func TestRecallFields(t *testing.T) {
+	m := append(shop(), &stillso.Memory{ID: "tagged", Type: stillso.Decision, Content: "We keep the old client for now.", Tags: []string{"graphql", "apollo"}, Why: "The subscription transport is not stable yet."})
+	s := open(t, m...)
+	for _, p := range []string{"shall we replace the graphql apollo client?", "is the old client kept because of the subscription transport?"} {
+		if o := ask(s, p); !strings.HasPrefix(ids(o.Hits), "tagged") {
+			t.Errorf("%q: got [%s] %s", p, ids(o.Hits), o.Receipt.Silence)
+		}
+	}
+}
+
 // Off-topic is worse than nothing: chat, signs and strange topics stay silent, and
 // the receipt says why.
 func TestRecallSilence(t *testing.T) {
