@@ -26,6 +26,8 @@ func TestClean(t *testing.T) {
 		{"it fails:\nError: cannot bind port\nat x.y (a.js:1:2)\nError: again", "it fails: Error: cannot bind port"},
 		{"10:00:01 INFO start\n10:00:02 WARN slow\nwhy is it slow?", "why is it slow?"},
 		{"/plugin\n ⎿  enabled", ""},
+		{"ERROR when i log in, any idea?", "ERROR when i log in, any idea?"},
+		{"ERROR: bind failed", ""},
 		{"> quoted reply\nno, the other one", "no, the other one"},
 		{"{\"a\":1,\"b\":[2,3],\"c\":{}}\nparse this", "parse this"},
 		{"±32767、0~65535 这个我怎么让用户去设置", "±32767、0~65535 这个我怎么让用户去设置"},
@@ -43,5 +45,24 @@ func TestCleanLong(t *testing.T) {
 	got := Clean(p)
 	if len(got) > 3*maxClean || !strings.Contains(got, "deploy") || !strings.Contains(got, "pipeline") {
 		t.Errorf("%d bytes: %q", len(got), got[:100])
+	}
+}
+
+// A paste wakes memories by chance; a list of orders, or a prompt in another
+// language, must not be taken for one.
+func TestPasted(t *testing.T) {
+	for p, want := range map[string]bool{
+		"This site cannot be reached\nrefused to connect.\nTry:\nChecking the proxy": true,
+		"a\nb\nc": false,
+		"Traceback\nline one\nline two\nValueError: bad\nwhy?":                       false,
+		"here is the log\nline one\nline two\nline three\nplease look":               false,
+		"Rename the flag\nMove the file\nDelete the old one\nSame for the docs":      false,
+		"cambia el nombre\npara que sea claro\ny luego sube\nlos archivos del sitio": false,
+		"构建失败\n第一行\n第二行\n第三行":                                                        false,
+		"": false,
+	} {
+		if got := pasted(p); got != want {
+			t.Errorf("%q: got %v", p, got)
+		}
 	}
 }

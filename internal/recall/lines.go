@@ -3,6 +3,8 @@ package recall
 import (
 	"strings"
 	"unicode/utf8"
+
+	"stillso/internal/terms"
 )
 
 // dropMachineLines removes lines that no person typed: logs, stack traces, output
@@ -35,12 +37,12 @@ func errorMessage(line string) bool {
 
 func machineLine(line string) bool {
 	t := strings.TrimSpace(line)
-	if t == "" {
-		return false
+	if t == "" || strings.ContainsAny(t, "?？") && prose(t) {
+		return false // a question is a person's
 	}
 	for _, lead := range [...]string{
 		"⎿", "$ ", "> ", ">>> ", "Traceback", "File \"", "diff --git", "@@ ", "+++ ", "--- ", "#!/",
-		"ERROR", "WARN", "INFO ", "DEBUG", "npm ERR", "Caused by:",
+		"ERROR:", "ERROR [", "ERROR -", "ERROR  ", "WARN ", "WARNING:", "INFO ", "INFO:", "DEBUG", "npm ERR", "Caused by:",
 	} {
 		if strings.HasPrefix(t, lead) {
 			return true
@@ -144,25 +146,42 @@ func prose(t string) bool {
 }
 
 // pasted reports whether a prompt of several lines is nothing but a paste: no line
-// has a word with which people turn to an assistant, and nothing is asked. Such a
-// text may still need a memory, but shares words with many.
+// has a word with which people turn to an assistant, nothing is asked, and neither
+// the first nor the last line tells it to do something. Such a text may still need a
+// memory, but shares words with many.
 func pasted(prompt string) bool {
-	lines := 0
+	lines, last := 0, ""
 	for line := range strings.Lines(prompt) {
-		if strings.TrimSpace(line) == "" {
+		line = strings.TrimSpace(line)
+		if line == "" {
 			continue
 		}
-		lines++
-		if strings.ContainsAny(line, "?？") {
+		if lines++; lines == 1 && order(line) || strings.ContainsAny(line, "?？") {
 			return false
 		}
-		for w := range strings.FieldsFuncSeq(line, func(r rune) bool { return r < utf8.RuneSelf && !letter(byte(r)) && r != '\'' }) {
+		last = line
+		for w := range strings.FieldsFuncSeq(line, notWord) {
 			if w[0] >= utf8.RuneSelf || turning(strings.ToLower(w)) {
 				return false
 			}
 		}
 	}
-	return lines >= pastedLines
+	return lines >= pastedLines && !order(last) && !otherLanguage(terms.Analyze(prompt[:min(len(prompt), maxClean)]))
+}
+
+func notWord(r rune) bool { return r < utf8.RuneSelf && !letter(byte(r)) && r != '\'' }
+
+// order reports whether a line begins with what an assistant is to do.
+func order(line string) bool {
+	for w := range strings.FieldsFuncSeq(line, notWord) {
+		switch strings.ToLower(w) {
+		case "add", "create", "update", "remove", "rename", "move", "make", "write", "change", "check", "run", "use", "implement",
+			"refactor", "delete", "ensure", "test", "explain", "review", "build", "set", "put", "show", "find", "look", "read", "do", "don't", "so", "now":
+			return true
+		}
+		return false
+	}
+	return false
 }
 
 // pastedLines is from how many lines on a text without a word to anybody is taken
