@@ -147,13 +147,28 @@ func (a *app) asOf(ctx context.Context, at time.Time) ([]*stillso.Memory, error)
 	if err != nil {
 		return nil, err
 	}
+	now, order := fold(changes, at)
+	var out []*stillso.Memory
+	for _, id := range order {
+		if m := now[id]; m != nil && m.Content != "" && indexed(m) {
+			m = m.Clone()
+			redactMemory(m)
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// fold makes the memories of the journal, oldest change first, up to a time. The
+// ids come in the order in which they first appear; a memory that is nil was taken
+// back or purged.
+func fold(changes []stillso.Change, at time.Time) (now map[string]*stillso.Memory, order []string) {
 	// A proposal that was accepted is applied by the change that accepted it.
 	accepted := map[string]bool{}
 	for _, c := range changes {
 		accepted[c.Resolves] = c.Resolves != ""
 	}
-	now := map[string]*stillso.Memory{}
-	var order []string
+	now = map[string]*stillso.Memory{}
 	for _, c := range changes {
 		if c.Outcome != stillso.Applied && c.Outcome != stillso.Undone || accepted[c.ID] || c.At.After(at) {
 			continue
@@ -166,15 +181,7 @@ func (a *app) asOf(ctx context.Context, at time.Time) ([]*stillso.Memory, error)
 			now[id] = e.After
 		}
 	}
-	var out []*stillso.Memory
-	for _, id := range order {
-		if m := now[id]; m != nil && m.Content != "" && indexed(m) {
-			m = m.Clone()
-			redactMemory(m)
-			out = append(out, m)
-		}
-	}
-	return out, nil
+	return now, order
 }
 
 // openIndexAt makes the index as it was at a time, in a folder that is removed by

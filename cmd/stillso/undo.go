@@ -40,6 +40,8 @@ type undone struct {
 	DryRun  bool      `json:"dry_run,omitempty"`
 	// Kept lists changes of a batch that could not be taken back, with the reason.
 	Kept map[string]string `json:"kept,omitempty"`
+	// verbs are those of the changes that were taken back.
+	verbs map[string]stillso.Verb
 }
 
 func (c *undoCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -63,10 +65,11 @@ func (c *undoCmd) run(ctx context.Context, a *app) (summary, error) {
 	if c.DryRun {
 		return previewUndo(ctx, st, targets)
 	}
-	sum := &undone{Undone: []stillso.Change{}}
+	sum := &undone{Undone: []stillso.Change{}, verbs: map[string]stillso.Verb{}}
 	for _, t := range targets {
+		sum.verbs[t.ID] = t.Verb
 		ch, err := st.Undo(ctx, t.ID, stillso.Actor{Kind: stillso.Human, Name: "undo"}, a.now())
-		if errors.Is(err, stillso.ErrConflict) && len(targets) > 1 {
+		if errors.Is(err, stillso.ErrConflict) && (len(targets) > 1 || c.Since != "") {
 			if sum.Kept == nil {
 				sum.Kept = map[string]string{}
 			}
@@ -90,7 +93,7 @@ func (c *undoCmd) targets(ctx context.Context, a *app, st store) ([]stillso.Chan
 		case err != nil:
 			return nil, err
 		case len(found) == 0:
-			return nil, fmt.Errorf("cannot undo %q: no such change; stillso journal lists them: %w", c.Change, stillso.ErrNotFound)
+			return nil, usagef("cannot undo %q: no such change; `stillso journal` lists them", c.Change)
 		case len(found) > 1 && found[0].ID != c.Change:
 			return nil, usagef("cannot undo %q: several changes start with it; give more of the id", c.Change)
 		case found[0].Outcome == stillso.Undone:
@@ -121,7 +124,11 @@ func (c *undoCmd) targets(ctx context.Context, a *app, st store) ([]stillso.Chan
 			break
 		}
 		if batch == "" {
-			return nil, usagef("nothing to undo: no applied change is left to take back")
+			what := "no applied change is left to take back"
+			if c.Batch != "" {
+				what = "no run is left to take back; `stillso undo --last` takes back the last change"
+			}
+			return nil, usagef("nothing to undo: %s", what)
 		}
 	}
 	found, err := st.Journal(ctx, stillso.JournalFilter{Batch: batch, Outcomes: applied})
@@ -129,7 +136,7 @@ func (c *undoCmd) targets(ctx context.Context, a *app, st store) ([]stillso.Chan
 		found, err = withoutApproved(ctx, st, found)
 	}
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("cannot undo the run %q: no applied change belongs to it; stillso journal lists them: %w", batch, stillso.ErrNotFound)
+		err = usagef("cannot undo the run %q: no applied change belongs to it; `stillso journal` lists them", batch)
 	}
 	return found, err
 }
@@ -250,7 +257,7 @@ func (u *undone) text(p *page) {
 		p.printf("%s\n", p.faint("nothing was changed"))
 	}
 	for _, c := range u.Undone {
-		p.printf("took back %s  %s\n", p.bold(c.Undoes), changeWords(c))
+		p.printf("took back %s  %s\n", p.bold(c.Undoes), u.words(c))
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Kept)) {
 		p.printf("%s %s: %s\n", p.yellow("kept"), p.bold(id), u.Kept[id])
@@ -258,6 +265,12 @@ func (u *undone) text(p *page) {
 	if len(u.Undone) == 1 {
 		p.printf("%s\n", p.faint("do it again: stillso undo "+u.Undone[0].ID))
 	}
+}
+
+// words says what an undo took back: the verb, and the content it was about.
+func (u *undone) words(c stillso.Change) string {
+	c.Reason = string(u.verbs[c.Undoes])
+	return oneLine(changeWords(c))
 }
 
 func (u *undone) exitCode() int {
