@@ -91,6 +91,27 @@ func withoutFences(s string) string {
 
 type drawer struct{ claims []stillso.Claim }
 
+// weak reports which claims stand in the body alone, by id: a long note mentions much
+// that is not what it says, so that only what once held can be seen to fail there.
+func weak(m *stillso.Memory) map[string]bool {
+	if m.Body == "" {
+		return nil
+	}
+	plain := *m
+	plain.Body = ""
+	strong := map[string]bool{}
+	for _, c := range drawn(&plain) {
+		strong[claimID(c)] = true
+	}
+	out := map[string]bool{}
+	for _, c := range drawn(m) {
+		if id := claimID(c); !strong[id] && c.Probe != "path" {
+			out[id] = true
+		}
+	}
+	return out
+}
+
 func (d *drawer) claim(probe string, args ...string) {
 	d.claims = append(d.claims, stillso.Claim{Probe: probe, Args: args})
 }
@@ -175,10 +196,10 @@ var rules = sync.OnceValue(func() *patterns {
 		merged:   regexp.MustCompile(`(?i)\b(?:was|is|are|were|been|got|已)?\s*merged\b|已合并`),
 		notYet:   regexp.MustCompile(`(?i)\b(?:not|until|once|when|before|after|if|unless|wait)\b|n't|未|还没|等`),
 		repo:     regexp.MustCompile(`(?i)\brepo(?:sitory)?\s+(?:is|stays|remains)\s+(public|private|internal)\b|仓库是(公开|私有)的?`),
-		make:     regexp.MustCompile("`make ((?:[\\w./-]+)(?: [\\w./-]+)*)`|\\b[Rr]un make ([a-z][\\w-]*)\\b"),
+		make:     regexp.MustCompile("`make ([\\w./-]+)`|\\b[Rr]un make ([a-z][\\w-]*)\\b"),
 		script:   regexp.MustCompile(`\b(?:npm|pnpm|yarn|bun) run ([A-Za-z0-9][\w:.-]*)`),
-		at:       regexp.MustCompile(`(?:^|[\s"'\x60(])(@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*|[a-z0-9][\w.-]*)@(v?\d+(?:\.\d+)+[\w.+-]*|v?\d+)\b`),
-		pinned:   regexp.MustCompile(`(?:^|[\s"'\x60(])([A-Za-z0-9][\w.-]*)(?:\[[\w,]+\])?==(\d[\w.+-]*)`),
+		at:       regexp.MustCompile(`(?:^|[\s"'\x60(])(@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*|[a-z0-9][\w.-]*)@(v?\d+(?:\.\d+)+[\w.+-]*|v?\d{1,3})\b`),
+		pinned:   regexp.MustCompile(`(?:^|[\s"'\x60(])([A-Za-z0-9][\w.-]*)(?:\[[\w,]+\])?==(\d+\.[\w.+-]*)`),
 		module:   regexp.MustCompile(`(?:^|[\s"'\x60(])([a-z0-9][\w-]*(?:\.[\w-]+)+/[\w./~-]+)[\x60"']? (v\d+\.\d+\.\d+[\w.+-]*)`),
 		quoted:   regexp.MustCompile("`([A-Za-z@][\\w./@-]*)`(?: is)?(?: pinned)?(?: at| to)?(?: version)? (v?\\d+(?:\\.\\d+)+[\\w.+-]*)"),
 		env:      regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
@@ -238,7 +259,8 @@ func (d *drawer) sentence(s string) {
 func (d *drawer) git(s, low string) {
 	if containsAny(low, "branch", "分支") && !rules().naming.MatchString(s) {
 		for _, m := range rules().branch.FindAllStringSubmatch(s, -1) {
-			if name := strings.TrimRight(first(m[1:]), "."); !exampleName(name) {
+			name := strings.TrimRight(first(m[1:]), ".")
+			if !exampleName(name) && (m[3] != "" || branchLike(name)) {
 				d.claim("branch", name)
 			}
 		}
@@ -261,6 +283,15 @@ func (d *drawer) git(s, low string) {
 			d.claim("visibility", thisRepository, first([]string{strings.ToLower(m[1]), word}))
 		}
 	}
+}
+
+// branchLike reports whether a quoted word is a branch of git: code has branches, too.
+func branchLike(s string) bool {
+	switch s {
+	case "main", "master", "develop", "dev", "trunk", "staging", "production", "release", "next", "stable", "gh-pages":
+		return true
+	}
+	return strings.ContainsAny(s, "/-") && !isCode(path.Ext(s))
 }
 
 // merged draws that pull requests are merged, which is past and yet can be checked.
@@ -294,11 +325,7 @@ func (d *drawer) commands(s, low string) {
 		return
 	}
 	for _, m := range rules().make.FindAllStringSubmatch(s, -1) {
-		for _, t := range strings.Fields(first(m[1:])) {
-			if t[0] != '-' && !strings.Contains(t, "=") && t != "sure" {
-				d.claim("target", t)
-			}
-		}
+		d.claim("target", first(m[1:]))
 	}
 	for _, m := range rules().script.FindAllStringSubmatch(s, -1) {
 		d.claim("script", strings.TrimRight(m[1], ".:"))
@@ -308,10 +335,11 @@ func (d *drawer) commands(s, low string) {
 func (d *drawer) packages(s string) {
 	for _, re := range []*regexp.Regexp{rules().at, rules().pinned, rules().module, rules().quoted} {
 		for _, m := range re.FindAllStringSubmatch(s, -1) {
-			if isCode(path.Ext(m[1])) || strings.HasSuffix(m[1], "/") {
-				continue
+			v := strings.TrimRight(m[2], ".-+_")
+			if isCode(path.Ext(m[1])) || strings.HasSuffix(m[1], "/") || strings.Count(v, ".") == 3 {
+				continue // user@10.0.0.1 is no package
 			}
-			d.claim("version", m[1], strings.TrimRight(m[2], ".-+_"))
+			d.claim("version", m[1], v)
 		}
 	}
 }

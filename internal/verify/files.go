@@ -29,6 +29,14 @@ func pathExists(ctx context.Context, l *look, args []string) Answer {
 	if l.dangling(p) {
 		return unknown("path " + p + " is a link that leads nowhere")
 	}
+	head, rest, nested := strings.Cut(p, "/")
+	if nested && head == filepath.Base(l.site.Root) && rest != "" { // written from above the project
+		if _, err := l.stat(rest); err == nil {
+			a := holds("path " + p + " exists")
+			a.mark = l.markOf(rest)
+			return a
+		}
+	}
 	x := l.listed(ctx)
 	if found := x.ending(p); len(found) > 0 {
 		a := holds("path " + p + " exists as " + found[0])
@@ -37,6 +45,11 @@ func pathExists(ctx context.Context, l *look, args []string) Answer {
 	}
 	if why := x.excuse(p); why != "" {
 		return unknown("path " + p + " is not here: " + why)
+	}
+	if nested && len(x.byBase[head]) == 0 && !sourceFolder(head) && head != filepath.Base(l.site.Root) {
+		a := unknown("path " + p + " may lie in another project: there is no " + head + " here")
+		a.past = "path " + p + " is gone"
+		return a
 	}
 	return fails("path " + p + " is gone")
 }

@@ -194,7 +194,7 @@ func (x *listing) excuse(p string) string {
 // product reports whether a name is one of what builds and tools make.
 func product(name string) bool {
 	switch name {
-	case "node_modules", "dist", "build", "out", "target", "bin", "obj", "coverage", "tmp", "temp", "logs", ".venv", "venv", "__pycache__", ".next", ".cache", ".git":
+	case "output", "outputs", "scratch", "scratchpad", ".lock", "node_modules", "dist", "build", "out", "target", "bin", "obj", "coverage", "tmp", "temp", "logs", ".venv", "venv", "__pycache__", ".next", ".cache", ".git":
 		return true
 	}
 	return strings.HasPrefix(name, ".env") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".local")

@@ -270,8 +270,8 @@ func dependencyListed(ctx context.Context, l *look, args []string) Answer {
 func versionListed(ctx context.Context, l *look, args []string) Answer {
 	name, want := args[0], args[1]
 	found := l.dependencies(ctx).named(name)
-	if len(found) == 0 {
-		return dependencyListed(ctx, l, args[:1])
+	if len(found) == 0 { // it may be a tool, an image, or what a dependency needs
+		return unknown("no manifest lists " + name)
 	}
 	unsure := false
 	for _, d := range found {

@@ -10,7 +10,7 @@ import (
 // paths draws paths and bare file names, and the symbol that a sentence says is in one.
 func (d *drawer) paths(s string) {
 	var only []string
-	for _, t := range tokens(s) {
+	for _, t := range tokens(strings.ReplaceAll(s, "](", " ")) {
 		switch p := cleanPath(t.text); {
 		case p == "" || exampleName(p):
 		case strings.Contains(p, "/"):
@@ -25,10 +25,14 @@ func (d *drawer) paths(s string) {
 	if len(only) != 1 || !isCode(path.Ext(only[0])) || !rules().in.MatchString(s) {
 		return
 	}
+	var symbols []string
 	for _, m := range rules().symbol.FindAllStringSubmatch(s, -1) {
-		if symbolLike(m[1]) && !isCode(path.Ext(m[1])) {
-			d.claim("symbol", only[0], m[1])
+		if !isCode(path.Ext(m[1])) {
+			symbols = append(symbols, m[1])
 		}
+	}
+	if len(symbols) == 1 && symbolLike(symbols[0]) { // of several, who knows which
+		d.claim("symbol", only[0], symbols[0])
 	}
 }
 
@@ -70,14 +74,20 @@ func tokens(s string) []token {
 
 // cleanPath takes off what people put around a path: marks, a line number, ./ before.
 func cleanPath(s string) string {
-	s = strings.TrimLeft(s, "([{*_")
+	if strings.HasPrefix(s, "*.") || strings.Contains(s, "/*") {
+		return "" // a pattern
+	}
+	s = strings.TrimLeft(s, "([{*")
+	if len(s) > 2 && s[0] == '_' && s[len(s)-1] == '_' {
+		s = s[1 : len(s)-1]
+	}
 	if i := strings.Index(s, "#L"); i > 0 {
 		s = s[:i]
 	}
 	if i := strings.IndexByte(s, ':'); i > 0 {
 		s = s[:i]
 	}
-	s = strings.TrimRight(s, ".,!?)]}*_")
+	s = strings.TrimRight(s, ".,!?)]}*")
 	if !strings.ContainsAny(s, "./") || strings.Contains(s, "...") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "@") {
 		return ""
 	}
@@ -93,7 +103,10 @@ func exampleName(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
 		stem, _, _ := strings.Cut(part, ".")
 		switch stem {
-		case "foo", "bar", "baz", "qux", "example", "xxx", "yyy", "your", "my", "some", "path", "filename", "file":
+		case "nn", "foo", "bar", "baz", "qux", "example", "xxx", "yyy", "your", "my", "some", "path", "filename", "file":
+			return true
+		}
+		if strings.Contains(stem, "xxx") || strings.Contains(stem, "yyyy") {
 			return true
 		}
 	}
@@ -115,7 +128,8 @@ func pathLike(p string, quoted bool) bool {
 	case "Makefile", "Dockerfile", "Justfile", "Jenkinsfile", "Procfile", "LICENSE":
 		return true
 	}
-	return sourceFolder(head) && (strings.HasSuffix(p, "/") || quoted) && path.Ext(base) == ""
+	return sourceFolder(head) && path.Ext(base) == "" && strings.ToUpper(base) != base &&
+		(strings.HasSuffix(p, "/") || quoted && strings.Count(p, "/") > 1) // tools/list is a method of a protocol
 }
 
 // sourceFolder reports whether projects usually have a folder of that name.
@@ -132,11 +146,23 @@ func sourceFolder(s string) bool {
 func fileLike(p string) bool {
 	ext := path.Ext(p)
 	stem := strings.TrimSuffix(p, ext)
-	if !isCode(ext) || stem == "" {
+	if !isCode(ext) || stem == "" || strings.Trim(stem, "0123456789") == "" {
 		return false
 	}
-	if ext == ".js" && (unicode.IsUpper(rune(stem[0])) && !strings.ContainsAny(stem, "_-.") || library(stem)) {
-		return false // Node.js
+	switch ext {
+	case ".conf", ".service", ".plist", ".properties":
+		return false // of the system, more often than of a project
+	case ".js":
+		if !strings.ContainsAny(stem, "_-.") && !usualScript(stem) {
+			return false // Node.js, tesseract.js: libraries
+		}
+	}
+	if p[0] == '.' && !strings.HasPrefix(p, ".env") && ext != ".yml" && ext != ".yaml" && ext != ".json" && ext != ".toml" {
+		return false // an ending
+	}
+	switch p {
+	case "MEMORY.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "SKILL.md", "settings.json", "settings.local.json":
+		return false // of the assistant, which keeps some of them elsewhere
 	}
 	if ext == ".rs" && (stem == "docs" || stem == "lib") || ext == ".md" && len(stem) < 2 {
 		return false
@@ -144,10 +170,11 @@ func fileLike(p string) bool {
 	return len(stem) > 1 || ext == ".c" || ext == ".h" || ext == ".go" || ext == ".py"
 }
 
-// library lists products that are called like a file.
-func library(stem string) bool {
-	switch strings.ToLower(stem) {
-	case "node", "next", "vue", "nuxt", "react", "three", "d3", "express", "chart", "backbone", "ember", "moment", "day", "p5", "alpine", "solid", "discord", "socket", "require", "angular", "bun", "deno", "fuse", "nest", "mustache", "handlebars", "htmx":
+// usualScript lists what plain scripts are called; other plain names with .js are
+// those of libraries.
+func usualScript(stem string) bool {
+	switch stem {
+	case "index", "main", "app", "server", "worker", "script", "utils", "config", "setup", "test", "build", "sw":
 		return true
 	}
 	return false
@@ -156,7 +183,7 @@ func library(stem string) bool {
 // isCode reports whether an extension is one of files that people keep in
 // repositories.
 func isCode(ext string) bool {
-	switch strings.ToLower(ext) {
+	switch ext {
 	case ".go", ".mod", ".rs", ".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".java", ".kt", ".kts", ".scala", ".rb", ".php", ".cs", ".fs",
 		".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".mm", ".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".r", ".jl", ".dart", ".zig", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
 		".sql", ".proto", ".graphql", ".tf", ".hcl", ".yaml", ".yml", ".json", ".jsonc", ".jsonl", ".toml", ".ini", ".cfg", ".conf", ".xml", ".html", ".css", ".scss", ".less", ".md", ".mdx", ".rst", ".txt", ".csv",

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +61,9 @@ type job struct {
 	sites  []Site
 	at     time.Time // last check
 	mark   string    // of the file that was there
+	held   bool      // it was seen to hold
+	weak   bool      // it stands in the body of a long note alone
+	beside bool      // it names a file that memories stand in
 	answer Answer
 	moved  string
 }
@@ -89,11 +94,18 @@ func Run(ctx context.Context, memories []*stillso.Memory, state *State, o Option
 // plan lists what is due, in the order in which it is to be done.
 func plan(memories []*stillso.Memory, state *State, o Options, r *Report) []*job {
 	var jobs []*job
+	notes := map[string]bool{}
+	for _, m := range memories {
+		if m.File != nil {
+			notes[filepath.Base(m.File.Path)] = true
+		}
+	}
 	for _, m := range memories {
 		if m.State != stillso.Active {
 			continue
 		}
 		sites := o.Sites(m.Namespace)
+		thin := weak(m)
 		for _, c := range Claims(m) {
 			p, ok := Find(c.Probe)
 			if !ok || p.Project && len(sites) == 0 {
@@ -111,7 +123,9 @@ func plan(memories []*stillso.Memory, state *State, o Options, r *Report) []*job
 			if !at.IsZero() && at.Add(fresh).After(o.Now) && !at.After(o.Now) {
 				continue
 			}
-			jobs = append(jobs, &job{memory: m, claim: c, probe: p, sites: sites, at: at, mark: state.mark(m.ID, c.ID)})
+			j := &job{memory: m, claim: c, probe: p, sites: sites, at: at, weak: thin[c.ID], beside: notes[filepath.Base(c.Args[0])]}
+			j.mark, j.held = state.past(m.ID, c.ID)
+			jobs = append(jobs, j)
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b *job) int {
@@ -196,9 +210,30 @@ func (j *job) do(ctx context.Context, looks map[Site]*look, nowhere *look) {
 			j.answer = a
 		}
 	}
+	switch a := &j.answer; {
+	case a.verdict == stillso.Unknown && a.past != "" && j.held:
+		*a = fails(a.past)
+	case a.verdict == stillso.Fails && !j.held && j.weak:
+		*a = unknown(a.reason + ", or was never here")
+	case a.verdict == stillso.Fails && j.isNote():
+		*a = holds("it is a file of memories")
+	}
 	if j.answer.verdict == stillso.Fails && (j.probe.Name == "path" || j.probe.Name == "file") {
 		j.moved = places[0].moved(ctx, j.claim.Args[0], j.mark)
 	}
+}
+
+// isNote reports whether a file that is not in the project is one that memories stand
+// in, or lies beside the one of this memory: notes refer to each other.
+func (j *job) isNote() bool {
+	if j.probe.Name != "path" && j.probe.Name != "file" {
+		return false
+	}
+	if j.beside || j.memory.File == nil || !filepath.IsAbs(j.memory.File.Path) {
+		return j.beside && j.probe.Name == "file"
+	}
+	_, err := os.Stat(filepath.Join(filepath.Dir(j.memory.File.Path), filepath.FromSlash(j.claim.Args[0])))
+	return err == nil
 }
 
 // ask runs the probe once, in its time. A probe that does not come to an end says
@@ -363,6 +398,9 @@ func replacePath(s, old, to string) string {
 		b.WriteString(s[:i])
 		if whole {
 			b.WriteString(to)
+			if strings.HasSuffix(old, "/") {
+				b.WriteByte('/')
+			}
 		} else {
 			b.WriteString(old)
 		}

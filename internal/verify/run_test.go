@@ -282,6 +282,27 @@ func TestSites(t *testing.T) {
 	}
 }
 
+// Long notes mention much: files of other projects, and each other. Only what was here
+// and is not any more is a fault of theirs.
+func TestLongNotes(t *testing.T) {
+	b := newBench(t, "How we release.", "Rules of the other note.")
+	b.memories[0].Body = "How we release. See helper.py, other-repo/x.go and reference_rules.md, and once.py.\nThe branch `release/1` is cut."
+	b.memories[0].File = &stillso.FileOrigin{Path: "/home/u/notes/feedback_release.md"}
+	b.memories[1].File = &stillso.FileOrigin{Path: "/home/u/notes/reference_rules.md"}
+	b.put("once.py", "x")
+	b.put("other-repo/x.go", "x")
+	if r, changes := b.run(); len(changes) > 0 || len(r.Checked) < 4 {
+		t.Fatalf("%d claims; labelled %q", len(r.Checked), b.memories[0].Unverified())
+	}
+	b.remove("once.py")
+	if err := os.RemoveAll(filepath.Join(b.site.Root, "other-repo")); err != nil {
+		t.Fatal(err)
+	}
+	if _, changes := b.run(); len(changes) != 1 || !strings.Contains(changes[0].Reason, "once.py is gone") || !strings.Contains(changes[0].Reason, "other-repo/x.go is gone") {
+		t.Fatalf("%+v", changes)
+	}
+}
+
 // Without a probe coming to an end a run must.
 func TestProbeTime(t *testing.T) {
 	b := newBench(t, "The repository is private.")

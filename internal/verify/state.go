@@ -100,12 +100,13 @@ func (s *State) checked(memory, claim string) time.Time {
 	return time.Time{}
 }
 
-// mark returns what identifies the file that a claim was about, when it was there.
-func (s *State) mark(memory, claim string) string {
+// past returns whether a claim ever held, and what identifies the file that it was
+// about then.
+func (s *State) past(memory, claim string) (mark string, held bool) {
 	if v := s.Memories[memory][claim]; v != nil {
-		return v.Mark
+		return v.Mark, !v.Held.IsZero()
 	}
-	return ""
+	return "", false
 }
 
 // Due counts the claims of memories that were never checked, and returns the oldest

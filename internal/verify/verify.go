@@ -21,6 +21,9 @@ type Answer struct {
 	reason  string
 	// mark identifies what was found, to know it again under another name.
 	mark string
+	// past is the reason with which an unknown claim fails if it held before: what was
+	// never here may be about another project, what was here is gone.
+	past string
 }
 
 // Sign is what a probe says that can find a sign of life and never proof of death:
