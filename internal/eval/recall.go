@@ -102,7 +102,7 @@ func ReadRecallFiles(notes, queries, aliases string, now time.Time) (RecallSet, 
 
 func addAliases(memories []*stillso.Memory, path string) error {
 	list, err := readLines[struct {
-		Note    string   `json:"note"`
+		ID      string   `json:"note"`
 		Aliases []string `json:"aliases"`
 	}](path)
 	if err != nil {
@@ -113,7 +113,7 @@ func addAliases(memories []*stillso.Memory, path string) error {
 		byID[m.ID] = m
 	}
 	for _, a := range list {
-		if m := byID[a.Note]; m != nil {
+		if m := byID[a.ID]; m != nil {
 			m.Aliases = append(m.Aliases, a.Aliases...)
 		}
 	}
