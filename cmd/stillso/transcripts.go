@@ -58,8 +58,8 @@ func (a *app) exportOpenCode(ctx context.Context, h assistant, id string, emit f
 	}
 	ctx, cancel := context.WithTimeout(ctx, exportTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "export", id) // #nosec G204 -- the host's own program, the id is checked
-	cmd.Env = append(os.Environ(), host.SuppressVariable+"=1")
+	cmd := exec.CommandContext(ctx, program, "export", id)                        // #nosec G204 -- the host's own program, the id is checked
+	cmd.Env = append(os.Environ(), host.SuppressVariable+"=1", "OPENCODE_PURE=1") // without plugins, ours among them
 	cmd.Dir = string(a.dir)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
