@@ -55,6 +55,9 @@ func (c *adoptCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(ms) == 0 && !c.Undo && !a.known(ns) {
+		return nil, usagef("cannot adopt %s: no memory and no directory has it, so it may be a typing error; `stillso doctor` lists those without a directory", ns)
+	}
 	target := ns
 	err = namespace.Update(a.dir.Places(), func(r *namespace.Registry) error {
 		if !c.Undo {
@@ -71,6 +74,12 @@ func (c *adoptCmd) run(ctx context.Context, a *app) (summary, error) {
 	a.places = nil
 	after, err := a.place(dir)
 	return &adopted{Directory: dir, Before: before.Namespace, Now: after.Namespace, Memories: len(ms)}, err
+}
+
+// known reports whether a directory was ever seen under the namespace.
+func (a *app) known(ns stillso.Namespace) bool {
+	reg, err := namespace.ReadRegistry(a.dir.Places())
+	return err != nil || ns == stillso.UserNamespace || slices.ContainsFunc(reg.Places(), func(p stillso.Place) bool { return p.Namespace == ns })
 }
 
 func (r *adopted) text(p *page) {

@@ -75,13 +75,21 @@ func (a *app) close() error {
 func (a *app) openHome() error {
 	if a.homeFlag != "" {
 		a.dir = home.Dir(a.homeFlag)
-		return nil
+		return a.dirOnly()
 	}
 	dir, err := home.Locate(a.std.env)
 	if err != nil {
-		return usagef("cannot tell where the memories are: %w; set STILLSO_HOME or use --home", err)
+		return usagef("cannot tell where the memories are: %w; set it, or use --home DIR", err)
 	}
 	a.dir = dir
+	return a.dirOnly()
+}
+
+// dirOnly refuses a home that is something else than a directory.
+func (a *app) dirOnly() error {
+	if st, err := os.Stat(string(a.dir)); err == nil && !st.IsDir() {
+		return usagef("cannot use %s as the home of the memories: it is no directory; set STILLSO_HOME to one, or use --home DIR", a.dir)
+	}
 	return nil
 }
 

@@ -73,7 +73,7 @@ func (d *checkup) store(ctx context.Context) {
 	}
 	st, err := sqlite.Open(ctx, string(d.app.dir), sqlite.Options{ReadOnly: true})
 	if err != nil {
-		d.health.add("store", problem, "stillso repair", "%v", err)
+		d.health.add("store", problem, "stillso repair", "%s", bareProblem(err.Error()))
 		return
 	}
 	d.st = st
@@ -95,6 +95,10 @@ func (d *checkup) store(ctx context.Context) {
 	}
 	d.health.add("store", fine, "", "%s (%s)", plural(total, "memory", "memories"), strings.Join(parts, ", "))
 }
+
+// bareProblem drops the advice to repair from what the store says: it stands beside
+// it, or it is being followed.
+func bareProblem(text string) string { return strings.ReplaceAll(text, "; run stillso repair", "") }
 
 // journal compares the store with its journal, its segments and its sidecar.
 func (d *checkup) journal(ctx context.Context) {
@@ -159,22 +163,62 @@ func (d *checkup) places(ctx context.Context) {
 		d.health.add("places", problem, "stillso repair", "%v", err)
 		return
 	}
-	orphans := reg.Orphans()
+	orphans, found := reg.Orphans(), 0
 	for _, p := range orphans {
-		n := 0
-		if d.st != nil {
-			ms, err := d.st.Memories(ctx, stillso.Filter{Namespaces: []stillso.Namespace{p.Namespace}, States: []stillso.State{stillso.Active}})
-			if err != nil {
-				continue
-			}
-			n = len(ms)
-		}
+		found++
 		d.health.add("places", note, fmt.Sprintf("if it moved: stillso adopt %s NEW-DIR", p.Namespace),
-			"%s with %s lived in %s, which is gone", p.Namespace, plural(n, "memory", "memories"), p.Root)
+			"%s%s lived in %s, which is gone", p.Namespace, d.withMemories(ctx, p.Namespace), p.Root)
 	}
-	if len(orphans) == 0 {
+	for _, p := range taken(reg) {
+		with := d.withMemories(ctx, p.Namespace)
+		if with == "" || slices.ContainsFunc(orphans, func(o stillso.Place) bool { return o.Namespace == p.Namespace }) {
+			continue
+		}
+		found++
+		now, err := namespace.Resolve(p.Root, reg)
+		if err != nil {
+			continue // it went away meanwhile
+		}
+		d.health.add("places", note, fmt.Sprintf("stillso adopt %s %s", p.Namespace, p.Root),
+			"%s%s is recalled nowhere: %s belongs to %s now", p.Namespace, with, p.Root, now.Namespace)
+	}
+	if found == 0 {
 		d.health.add("places", fine, "", "%s known, all there", plural(len(reg.Places()), "directory", "directories"))
 	}
+}
+
+// taken lists the places that are there but belong to another namespace now, as a
+// folder does whose parent became a repository, where no other place is left to theirs.
+func taken(reg namespace.Registry) []stillso.Place {
+	var list []stillso.Place
+	alive := map[stillso.Namespace]bool{}
+	for _, o := range reg.Overrides() {
+		alive[o.Namespace] = true
+	}
+	for _, p := range reg.Places() {
+		if st, err := os.Stat(p.Root); err != nil || !st.IsDir() {
+			continue
+		}
+		if now, err := namespace.Resolve(p.Root, reg); err == nil && now.Namespace != p.Namespace {
+			list = append(list, p)
+		} else {
+			alive[p.Namespace] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(p stillso.Place) bool { return alive[p.Namespace] })
+}
+
+// withMemories says how many active memories a namespace has; nothing if there are
+// none, or if they cannot be counted.
+func (d *checkup) withMemories(ctx context.Context, ns stillso.Namespace) string {
+	if d.st == nil {
+		return ""
+	}
+	ms, err := d.st.Memories(ctx, stillso.Filter{Namespaces: []stillso.Namespace{ns}, States: []stillso.State{stillso.Active}})
+	if err != nil || len(ms) == 0 {
+		return ""
+	}
+	return " with " + plural(len(ms), "memory", "memories")
 }
 
 func (d *checkup) sweep(context.Context) {

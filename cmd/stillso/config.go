@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -127,8 +128,15 @@ func configError(path string, err error) error {
 		return usagef("cannot read %s, line %d: %s; correct it, or move the file away for the defaults",
 			path, perr.Position.Line, strings.TrimSuffix(perr.Message, "."))
 	}
-	return usagef("cannot read %s: %w; correct it, or move the file away for the defaults", path, err)
+	text := strings.TrimPrefix(err.Error(), "toml: ")
+	if m := wrongType.FindStringSubmatch(text); m != nil {
+		text = fmt.Sprintf("line %s: %s is a %s; it must be a %s", m[1], m[2], m[3], m[4])
+	}
+	return usagef("cannot read %s, %s; correct it, or move the file away for the defaults", path, text)
 }
+
+// wrongType is how the reader of TOML says that a value has another type.
+var wrongType = regexp.MustCompile(`^line (\d+) \(last key "([^"]+)"\): incompatible types: TOML value has type (\w+); destination has type (\w+)$`)
 
 // config returns the settings, read once, and warns of keys that it does not know.
 func (a *app) config() (config, error) {

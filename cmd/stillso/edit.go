@@ -14,7 +14,7 @@ import (
 // editCmd changes one memory.
 type editCmd struct {
 	ID        string       `arg:"" help:"The id, or the start of it."`
-	Content   string       `help:"The new content; - reads it from standard input."`
+	Content   *string      `help:"The new content; - reads it from standard input."`
 	Name      string       `help:"The new name."`
 	Type      string       `help:"The new type."`
 	Priority  int          `help:"The new priority, 1 to 5."`
@@ -24,7 +24,7 @@ type editCmd struct {
 	Alias     []string     `help:"Add a phrase you would type when you need it; repeatable." sep:"none"`
 	Why       string       `help:"The reason behind it."`
 	Resident  *bool        `help:"Inject it at the start of every session, or no longer." negatable:""`
-	Dir       string       `help:"Act as if in this directory." type:"path"`
+	Dir       string       `help:"Act as if in this directory." type:"existingdir"`
 }
 
 // Help shows examples.
@@ -65,6 +65,9 @@ type edited struct {
 }
 
 func (c *editCmd) run(ctx context.Context, a *app) (summary, error) {
+	if c.empty() {
+		return nil, usagef("nothing was changed: no option says what; `stillso edit --help` lists them")
+	}
 	old, err := a.find(ctx, c.ID)
 	if err != nil {
 		return nil, err
@@ -100,11 +103,17 @@ func (c *editCmd) run(ctx context.Context, a *app) (summary, error) {
 	return sum, nil
 }
 
+// empty reports whether no option says what to change.
+func (c *editCmd) empty() bool {
+	return c.Content == nil && c.Tags == nil && c.Resident == nil && len(c.Replace)+len(c.Alias)+c.Priority == 0 &&
+		c.Name+c.Type+c.Namespace+c.Why == ""
+}
+
 // change puts the options into m.
 func (c *editCmd) change(a *app, m *stillso.Memory) error {
 	var err error
-	if c.Content != "" {
-		if m.Content, err = a.textArgument([]string{c.Content}); err != nil {
+	if c.Content != nil {
+		if m.Content, err = a.textArgument([]string{*c.Content}); err != nil {
 			return err
 		}
 	}
@@ -164,12 +173,15 @@ func (e *edited) text(p *page) {
 	past := map[stillso.Verb]string{
 		stillso.VerbEdit: "changed", stillso.VerbRetire: "retired", stillso.VerbRestore: "restored",
 	}[e.Verb]
+	already := map[stillso.Verb]string{
+		stillso.VerbEdit: "is so already", stillso.VerbRetire: "is retired already", stillso.VerbRestore: "is active already",
+	}[e.Verb]
 	for i, m := range e.Memory {
 		p.printf("%s %s  %s\n", past, p.bold(m.ID), oneLine(m.Content))
 		p.printf("%s\n", p.faint("take it back: stillso undo "+e.Changes[i]))
 	}
 	for _, id := range e.Same {
-		p.printf("%s is so already: nothing changed\n", p.bold(id))
+		p.printf("%s %s: nothing changed\n", p.bold(id), already)
 	}
 	if e.Redacted > 0 {
 		p.printf("%s\n", p.yellow(plural(e.Redacted, "secret was", "secrets were")+" taken out before saving"))

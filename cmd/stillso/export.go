@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,8 +24,8 @@ type exportCmd struct {
 
 // Help shows examples.
 func (exportCmd) Help() string {
-	return `Writes one memory a line as JSON; stillso import reads it back. Secrets are taken
-out once more on the way.
+	return `Writes one memory a line as JSON, with --json one array; stillso import reads both
+back. Secrets are taken out once more on the way.
 
 Examples:
   stillso export memories.jsonl
@@ -58,7 +59,7 @@ func (c *exportCmd) run(ctx context.Context, a *app) (summary, error) {
 		redactMemory(ms[i])
 	}
 	form := files.Lines
-	if strings.EqualFold(filepath.Ext(c.File), ".json") {
+	if strings.EqualFold(filepath.Ext(c.File), ".json") || c.File == "" && a.json { // one document, as everywhere
 		form = files.Array
 	}
 	var b bytes.Buffer
@@ -69,6 +70,9 @@ func (c *exportCmd) run(ctx context.Context, a *app) (summary, error) {
 	if c.File == "" {
 		_, err := io.Copy(a.std.out, &b)
 		return nil, err
+	}
+	if st, err := os.Stat(filepath.Dir(c.File)); err != nil || !st.IsDir() {
+		return nil, usagef("cannot write %s: there is no directory %s; make it first", c.File, filepath.Dir(c.File))
 	}
 	if err := maybe.WriteFile(c.File, b.Bytes(), 0o600); err != nil {
 		return nil, usagef("cannot write %s: %w; nothing was changed there", c.File, err)

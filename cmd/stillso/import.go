@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"stillso"
 	"stillso/internal/files"
+	"stillso/internal/host/claudecode"
 )
 
 // importCmd takes memories from files.
@@ -17,7 +19,7 @@ type importCmd struct {
 	Path      []string `arg:"" optional:"" help:"Folders of notes, instruction files, projects, or exports (.jsonl, .json)."`
 	Aliases   []string `sep:"none" placeholder:"FILE" help:"Add aliases from a file with a line {\"note\": NAME-OR-ID, \"aliases\": [...]} each."`
 	Namespace string   `help:"Where memories go that name no namespace: user, project (the default), or a full one."`
-	Dir       string   `help:"Act as if in this directory." type:"path"`
+	Dir       string   `help:"Act as if in this directory." type:"existingdir"`
 	DryRun    bool     `help:"Show what would be imported; change nothing."`
 }
 
@@ -276,9 +278,19 @@ func (a *app) lookUp(ctx context.Context, fresh []*stillso.Memory, known map[str
 	return nil
 }
 
+// sessionIn reports whether a file is the transcript of a session of Claude Code.
+func sessionIn(path string) bool {
+	enough := errors.New("enough")
+	got, err := claudecode.ReadFile(path, claudecode.Position{}, func(stillso.Turn) error { return enough })
+	return got.Session != "" && (err == nil || errors.Is(err, enough))
+}
+
 // read reads the memories of one path and says what kind of path it is.
 func (a *app) read(path string, ns stillso.Namespace) (string, files.Reading, error) {
 	r, err := files.Read(path, files.Options{Namespace: ns, Root: a.rootFor(path), Now: a.now(), Loaded: a.loadedLines})
+	if err != nil && len(r.Memories) == 0 && sessionIn(path) {
+		return "", r, fmt.Errorf("%s is the transcript of a session; `stillso capture` reads it", path)
+	}
 	if err != nil {
 		return "", r, err
 	}

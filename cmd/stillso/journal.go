@@ -56,15 +56,20 @@ func (c *journalCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	var unknown error
 	if c.Memory != "" {
 		f.MemoryID = c.Memory
-		if m, err := a.find(ctx, c.Memory); err == nil { // a purged memory has changes, too
+		m, err := a.find(ctx, c.Memory)
+		if unknown = err; err == nil { // a purged memory has changes, too
 			f.MemoryID = m.ID
 		}
 	}
 	changes, err := st.Journal(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	if unknown != nil && len(changes) == 0 {
+		return nil, unknown
 	}
 	if changes == nil {
 		changes = []stillso.Change{}

@@ -35,6 +35,7 @@ type listed struct {
 	Memories  []*stillso.Memory `json:"memories"`
 	Count     int               `json:"count"`
 	countOnly bool
+	filtered  bool
 }
 
 func (c *listCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -50,10 +51,16 @@ func (c *listCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ms == nil {
-		ms = []*stillso.Memory{}
+	sum := &listed{Memories: ms, Count: len(ms), countOnly: c.Count, filtered: c.filtered()}
+	if ms == nil || c.Count {
+		sum.Memories = []*stillso.Memory{}
 	}
-	return &listed{Memories: ms, Count: len(ms), countOnly: c.Count}, nil
+	return sum, nil
+}
+
+// filtered reports whether an option left memories of this place out.
+func (c *listCmd) filtered() bool {
+	return len(c.State)+len(c.Type) > 0 || c.File != "" || c.Since != "" || c.Namespace != "project"
 }
 
 func (c *listCmd) filter(a *app) (stillso.Filter, error) {
@@ -84,6 +91,10 @@ func (c *listCmd) filter(a *app) (stillso.Filter, error) {
 func (l *listed) text(p *page) {
 	if l.countOnly {
 		p.printf("%d\n", l.Count)
+		return
+	}
+	if len(l.Memories) == 0 && l.filtered {
+		p.printf("no such memories\n")
 		return
 	}
 	if len(l.Memories) == 0 {

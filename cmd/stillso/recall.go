@@ -22,7 +22,7 @@ type recallCmd struct {
 	Host     string   `help:"Leave out what this host loads itself." default:"claude-code"`
 	Limit    int      `short:"n" help:"At most so many; 0 is the hook's own limit."`
 	All      bool     `short:"a" help:"Also show what was weighed and held back, and why."`
-	Dir      string   `help:"Act as if in this directory." type:"path"`
+	Dir      string   `help:"Act as if in this directory." type:"existingdir"`
 	At       string   `help:"Answer as of then: a date (2026-11-30) or a span back (7d)." placeholder:"DATE"`
 }
 

@@ -25,7 +25,7 @@ type rememberCmd struct {
 	Why        string   `help:"The reason, if there is one."`
 	Resident   bool     `help:"Also inject it at the start of every session."`
 	Supersedes string   `help:"The id of the memory whose place it takes." placeholder:"ID"`
-	Dir        string   `help:"Act as if in this directory." type:"path"`
+	Dir        string   `help:"Act as if in this directory." type:"existingdir"`
 }
 
 // Help shows examples.
@@ -55,6 +55,9 @@ func (c *rememberCmd) run(ctx context.Context, a *app) (summary, error) {
 	text, err := a.textArgument(c.Text)
 	if err != nil {
 		return nil, err
+	}
+	if text == "" {
+		return nil, usagef("nothing was saved: the content is empty; say what to remember, or - to read it from standard input")
 	}
 	m, redacted, err := c.memory(a, text)
 	if err != nil {

@@ -158,7 +158,7 @@ func (r *repaired) text(p *page) {
 		p.printf("closed to others: %s\n", plural(len(r.Closed), "file", "files"))
 	}
 	for _, pr := range r.Problems {
-		p.printf("found  %s: %s\n", pr.Part, pr.What)
+		p.printf("found  %s: %s\n", pr.Part, bareProblem(pr.What))
 	}
 	if s := r.Store; s != nil {
 		p.printf("store built anew: %s, %s, %s\n", plural(s.Memories, "memory", "memories"), plural(s.Changes, "change", "changes"), plural(s.Turns, "turn", "turns"))
@@ -166,7 +166,7 @@ func (r *repaired) text(p *page) {
 			p.printf("what was there is kept as %s\n", strings.Join(s.Kept, ", "))
 		}
 		for _, l := range s.Lost {
-			p.printf("%s %s\n", p.red("lost"), l)
+			p.printf("%s %s\n", p.red("lost"), bareProblem(l))
 		}
 	}
 	if r.Places {

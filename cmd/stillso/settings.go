@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 )
 
 // settingsCmd shows the settings there are.
@@ -18,7 +20,12 @@ type settingsCmd struct {
 func (settingsCmd) Help() string {
 	return `Settings stand in config.toml in the home directory; none is needed.
 
-` + configHelp
+` + indented(configHelp)
+}
+
+// indented puts text into the form that the help prints line by line, unwrapped.
+func indented(text string) string {
+	return "  " + strings.TrimRight(strings.ReplaceAll(text, "\n", "\n  "), " \n")
 }
 
 // settingsShown is what settings found.
@@ -69,14 +76,19 @@ func (s *settingsShown) text(p *page) {
 		state = "is in use"
 	}
 	p.printf("%s %s\n\n", p.bold(s.File), state)
-	p.printf("recall.hints      %v\n", s.Config.Recall.Hints)
-	p.printf("capture.sessions  %v\ncapture.findings  %v\ncapture.turns     %d\n", s.Config.Capture.Sessions, s.Config.Capture.Findings, s.Config.Capture.Turns)
-	provider := s.Config.Model.Adapter
-	if provider == "" {
-		provider = "auto"
-	}
-	p.printf("llm.provider      %s\n", provider)
-	p.printf("verify.network    %v\nprofile.max_tokens %d\nprofile.max_bytes %d\n", s.Config.Verify.Network, s.Config.Profile.MaxTokens, s.Config.Profile.MaxBytes)
+	c := s.Config
+	p.table([]string{"setting", "value"}, [][]string{
+		{"recall.hints", fmt.Sprint(c.Recall.Hints)},
+		{"capture.sessions", fmt.Sprint(c.Capture.Sessions)},
+		{"capture.findings", fmt.Sprint(c.Capture.Findings)},
+		{"capture.turns", fmt.Sprint(c.Capture.Turns)},
+		{"llm.provider", cmp.Or(c.Model.Adapter, "auto")},
+		{"llm.model", cmp.Or(c.Model.Model, "the provider's own choice")},
+		{"llm.timeout", cmp.Or(c.Model.Timeout, 3*time.Minute).String()},
+		{"verify.network", fmt.Sprint(c.Verify.Network)},
+		{"profile.max_tokens", fmt.Sprint(c.Profile.MaxTokens)},
+		{"profile.max_bytes", fmt.Sprint(c.Profile.MaxBytes)},
+	})
 	if len(s.Unknown) > 0 {
 		p.printf("%s\n", p.yellow("unknown keys, ignored: "+strings.Join(s.Unknown, ", ")))
 	}

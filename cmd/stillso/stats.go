@@ -81,6 +81,15 @@ func (c *statsCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	slices.SortStableFunc(sum.Repeats, func(a, b repeated) int { return cmp.Compare(b.Missed+b.Ignored, a.Missed+a.Ignored) })
 	receipts, err := st.Receipts(ctx, since, 100_000)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := a.spooledReceipts()
+	for _, r := range waiting { // the next sweep takes them into the store
+		if !r.At.Before(since) {
+			receipts = append(receipts, r)
+		}
+	}
 	sum.Recalls = figures(receipts)
 	return sum, err
 }

@@ -39,7 +39,13 @@ func (t *tried) text(p *page) {
 
 func (t *tried) here(p *page) {
 	p.printf("\n%s\n", p.bold("What is here"))
-	line := func(name, what, where string) { p.printf("  %-13s %s  %s\n", name, what, p.faint(where)) }
+	line := func(name, what, where string) {
+		p.printf("  %-13s %s", name, what)
+		if where != "" {
+			p.printf("  %s", p.faint(where))
+		}
+		p.printf("\n")
+	}
 	more := ""
 	if t.Skipped > 0 {
 		more = fmt.Sprintf(" (%d older ones not read, to stay quick)", t.Skipped)
@@ -106,16 +112,16 @@ func (t *tried) answered(p *page) {
 	} else {
 		p.printf("  %s\n", p.faint(fmt.Sprintf("of the last %d: a memory for %d, silence for %d", t.Asked, t.Answered, t.Asked-t.Answered)))
 	}
-	took := "in the hook, a cold process"
+	took := " in the hook, a cold process"
 	if t.Hook == "" {
-		took = "in this process"
+		took = " in this process"
 	}
 	if t.Answered == 0 {
 		p.printf("  %s\n", p.faint("memories come with use: `stillso try --sample` shows a project that has some"))
 	}
 	whole := true
 	for _, a := range t.Answers {
-		p.printf("\n  %s %s  %s\n", p.green("›"), p.bold(cut(oneLine(a.Prompt), 90)), p.faint(fmt.Sprintf("%.1f ms %s", a.Millis, took)))
+		p.printf("\n  %s %s  %s\n", p.green("›"), p.bold(cut(oneLine(a.Prompt), 90)), p.faint(fmt.Sprintf("%.1f ms%s", a.Millis, took)))
 		took = ""
 		if a.Block == "" {
 			p.printf("    %s\n", p.faint("silence: "+a.Silence))

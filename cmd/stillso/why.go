@@ -23,7 +23,7 @@ type whyCmd struct {
 	Previous string `help:"The user's turn before."`
 	Session  string `help:"The last prompt of this session." placeholder:"ID"`
 	Host     string `help:"The host that asks." default:"claude-code"`
-	Dir      string `help:"Act as if in this directory." type:"path"`
+	Dir      string `help:"Act as if in this directory." type:"existingdir"`
 }
 
 // Help shows examples.
@@ -58,7 +58,10 @@ func (c *whyCmd) run(ctx context.Context, a *app) (summary, error) {
 		return nil, err
 	}
 	if last == nil {
-		return nil, usagef("no recall to explain: no hook has answered a prompt yet; give one with --prompt, or register the hook with stillso install")
+		if c.Session != "" {
+			return nil, fmt.Errorf("no recall to explain: no hook has answered a prompt of the session %q; `stillso why` shows the last of any", c.Session)
+		}
+		return nil, errors.New("no recall to explain: no hook has answered a prompt yet; give one with --prompt, or register the hook with `stillso install`")
 	}
 	sum := &reasons{Receipt: last, Contents: map[string]string{}}
 	st, err := a.store(ctx)
@@ -73,30 +76,47 @@ func (c *whyCmd) run(ctx context.Context, a *app) (summary, error) {
 	return sum, nil
 }
 
+// spooledReceipts returns the receipts that wait for a sweep, oldest first.
+func (a *app) spooledReceipts() ([]stillso.Receipt, error) {
+	f, err := os.Open(filepath.Join(a.dir.Spool(), home.Receipts)) // #nosec G304 -- a file of the home directory
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the receipts: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	var list []stillso.Receipt
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 2*home.MaxLine)
+	for lines.Scan() {
+		var r stillso.Receipt
+		if json.Unmarshal(lines.Bytes(), &r) == nil {
+			list = append(list, r)
+		}
+	}
+	return list, nil // a line that no hook wrote ends it: what stands before is true
+}
+
 // lastReceipt returns the newest receipt of a prompt: from the spool, where
 // hooks put it, else from the store, where the sweep took it.
 func (a *app) lastReceipt(ctx context.Context, session string) (*stillso.Receipt, error) {
 	match := func(r *stillso.Receipt) bool {
 		return (r.Event == "prompt" || r.Event == "") && (session == "" || strings.HasPrefix(r.Session, session))
 	}
-	var last *stillso.Receipt
-	f, err := os.Open(filepath.Join(a.dir.Spool(), home.Receipts)) // #nosec G304 -- a file of the home directory
-	if err == nil {
-		defer f.Close() //nolint:errcheck // it was only read
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 2*home.MaxLine)
-		for lines.Scan() {
-			r := &stillso.Receipt{}
-			if json.Unmarshal(lines.Bytes(), r) == nil && match(r) {
-				last = r
-			}
+	waiting, err := a.spooledReceipts()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(waiting) {
+		if match(&r) {
+			return &r, nil
 		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read the receipts: %w", err)
 	}
-	if last != nil || !a.exists() {
-		return last, nil
+	if !a.exists() {
+		return nil, nil
 	}
+	var last *stillso.Receipt
 	st, err := a.store(ctx)
 	if err != nil {
 		return nil, err
@@ -115,7 +135,9 @@ func (r *reasons) text(p *page) {
 	}
 	rc := r.Receipt
 	p.printf("%s  %s\n", rc.At.Local().Format("2006-01-02 15:04:05"), p.faint(fmt.Sprintf("%s %s · %s · session %s · %.1f ms", rc.Host, rc.Event, rc.Namespace, rc.Session, float64(rc.Micros)/1000)))
-	p.printf("terms     %s\n", strings.Join(rc.Terms, " "))
+	if len(rc.Terms) > 0 {
+		p.printf("terms     %s\n", strings.Join(rc.Terms, " "))
+	}
 	if rc.Silence != "" {
 		p.printf("silence   %s\n", rc.Silence)
 	} else {

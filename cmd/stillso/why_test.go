@@ -49,7 +49,7 @@ func TestWhyNot(t *testing.T) {
 func TestWhyLastReceipt(t *testing.T) {
 	d := newDesk(t)
 	id := d.remember("The kiln curve lives in firing/curve.toml.")
-	if _, errOut, code := d.try("why"); code != exitUsage || !strings.Contains(errOut, "no hook has answered") {
+	if _, errOut, code := d.try("why"); code != exitProblems || !strings.Contains(errOut, "no hook has answered") {
 		t.Errorf("exit %d, %q", code, errOut)
 	}
 	dir := home.Dir(d.env["STILLSO_HOME"])

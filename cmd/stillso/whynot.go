@@ -17,7 +17,7 @@ type whyNotCmd struct {
 	Prompt   []string `arg:"" help:"The prompt; - reads it from standard input."`
 	Previous string   `help:"The user's turn before."`
 	Host     string   `help:"The host that asks." default:"claude-code"`
-	Dir      string   `help:"Act as if in this directory." type:"path"`
+	Dir      string   `help:"Act as if in this directory." type:"existingdir"`
 }
 
 // Help shows examples.

@@ -347,7 +347,7 @@ func LearnChange(m *stillso.Memory, aliases []string, rule string, at time.Time)
 			return true
 		})
 	}
-	return edit(m, after, stillso.Actor{Kind: stillso.Rule, Name: rule}, fmt.Sprintf("%d aliases in the user's own words", added), at), nil
+	return edit(m, after, stillso.Actor{Kind: stillso.Rule, Name: rule}, count(added)+" in the user's own words", at), nil
 }
 
 func edit(before, after *stillso.Memory, by stillso.Actor, reason string, at time.Time) stillso.Change {
@@ -359,4 +359,12 @@ func edit(before, after *stillso.Memory, by stillso.Actor, reason string, at tim
 		ID: stillso.NewID(), Verb: stillso.VerbEdit, Outcome: stillso.Applied, Actor: by, Confidence: confidence, Reason: reason,
 		Edits: []stillso.Edit{{Before: before.Clone(), After: after}}, At: at.UTC(),
 	}
+}
+
+// count returns "1 alias", "2 aliases".
+func count(n int) string {
+	if n == 1 {
+		return "1 alias"
+	}
+	return fmt.Sprintf("%d aliases", n)
 }

@@ -145,6 +145,9 @@ func TestChange(t *testing.T) {
 	if err != nil || learned.Actor.Kind != stillso.Rule || enrich.Due(learned.Edits[0].After) != true {
 		t.Fatalf("%+v, %v", learned, err)
 	}
+	if learned.Reason != "1 alias in the user's own words" { // it said "1 aliases"
+		t.Errorf("reason %q", learned.Reason)
+	}
 	again := enrich.Change(learned.Edits[0].After, []string{"two", "three"}, "says", at).Edits[0].After
 	if !slices.Equal(again.Aliases, []string{"git push -f", "mine", "two", "three"}) || !slices.Equal(enrich.Derived(again), []string{"two", "three"}) {
 		t.Errorf("again: %q, derived %q", again.Aliases, enrich.Derived(again))

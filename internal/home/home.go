@@ -40,7 +40,7 @@ func Locate(getenv func(string) string) (Dir, error) {
 	}
 	d := getenv(key)
 	if !filepath.IsAbs(d) {
-		return "", fmt.Errorf("no home directory: %s is %q; set STILLSO_HOME to an absolute path", key, d)
+		return "", fmt.Errorf("no home directory: STILLSO_HOME is not set and %s is %q", key, d)
 	}
 	return Dir(filepath.Join(d, ".local", "share", "stillso")), nil
 }

@@ -186,9 +186,18 @@ func (ch *Choice) first(c Config, env Environment, adapters []Adapter) Model {
 		ch.Seen = append(ch.Seen, Seen{Adapter: a.Name, Found: true, Detail: where})
 	}
 	if chosen == nil {
-		ch.Why = "no model is installed; rules do what they can. Install one of the programs below, or set provider in [llm]"
+		ch.Why = "no model is installed; rules do what they can. Install one of " + ch.names() + ", or set provider in [llm]"
 	}
 	return chosen
+}
+
+// names lists the adapters that were looked for.
+func (ch *Choice) names() string {
+	list := make([]string, len(ch.Seen))
+	for i, s := range ch.Seen {
+		list[i] = s.Adapter
+	}
+	return strings.Join(list, ", ")
 }
 
 // Survey asks every adapter whether its model is there, for a person who wonders

@@ -285,6 +285,10 @@ func TestChoose(t *testing.T) {
 		if (m != nil) != c.some || choice.Adapter != c.chosen || choice.Why == "" || !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 			t.Errorf("%q: %v, %+v, %v", c.set, m, choice, err)
 		}
+		// "one of the programs below" was said where none stood below.
+		if c.chosen == "auto" && !strings.Contains(choice.Why, "Install one of a, or") {
+			t.Errorf("it does not name what could be installed: %s", choice.Why)
+		}
 	}
 }
 
