@@ -92,7 +92,7 @@ func (c *verifyCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	p := newProgress(a)
 	defer p.clear()
-	return a.verify(ctx, list, verify.Options{
+	return a.verify(ctx, list, c.All && len(c.ID) == 0, verify.Options{
 		Network: network, Sites: a.sites(c.Dir),
 		Progress: func(done, total int) { p.show("claim %d of %d", done, total) },
 	})
@@ -167,11 +167,19 @@ func (a *app) sites(dir string) func(stillso.Namespace) []verify.Site {
 }
 
 // verify checks memories and applies what follows: labels, and proposals for what
-// moved. A memory that somebody else changed meanwhile is left for the next run.
-func (a *app) verify(ctx context.Context, list []*stillso.Memory, o verify.Options) (*verified, error) {
+// moved. A memory that somebody else changed meanwhile is left for the next run. whole
+// says that the list is all active memories: dates of others are forgotten.
+func (a *app) verify(ctx context.Context, list []*stillso.Memory, whole bool, o verify.Options) (*verified, error) {
 	state, err := verify.ReadState(a.claimsFile())
 	if err != nil {
 		return nil, err
+	}
+	if whole {
+		active := map[string]bool{}
+		for _, m := range list {
+			active[m.ID] = true
+		}
+		state.Keep(func(id string) bool { return active[id] })
 	}
 	begin := a.now()
 	o.Env, o.Now = a.std.env, begin
@@ -399,7 +407,7 @@ func (s *sweeper) upkeep(ctx context.Context) error {
 	if list, err = s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}}); err != nil {
 		return err
 	}
-	got, err := s.app.verify(ctx, list, verify.Options{
+	got, err := s.app.verify(ctx, list, true, verify.Options{
 		Network: conf.Verify.Network, Sites: s.app.sites(s.app.dir.String()),
 		Limit: claimsPerSweep, Fresh: freshForSweep, FreshNetwork: freshForNetwork,
 	})
