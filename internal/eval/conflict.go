@@ -73,10 +73,10 @@ type subject struct {
 var conflictServices = [...]string{"billing", "search", "login", "export", "mailer", "ledger", "upload", "report", "coupon", "tariff", "stock", "courier"}
 
 var conflictForms = [...]subject{
-	{"The %[1]s service listens on port %[2]s.", "The %[1]s service now listens on port %[2]s.", "The %[1]s service listens on port %[2]s.", "which port does the %[1]s service listen on?", []string{"5101", "5102", "6203", "6204", "7305", "7406"}},
-	{"Backups of the %[1]s tables are kept %[2]s days.", "Backups of the %[1]s tables are now kept %[2]s days.", "Backups of the %[1]s tables are kept %[2]s days.", "how long do we keep backups of the %[1]s tables?", []string{"14", "21", "30", "45", "60", "90"}},
-	{"The %[1]s deploy runs on %[2]s.", "The %[1]s deploy now runs on %[2]s.", "The %[1]s deploy runs on %[2]s.", "on which day does the %[1]s deploy run?", []string{"Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays"}},
-	{"Alerts of the %[1]s queue go to the channel %[2]s.", "Alerts of the %[1]s queue now go to the channel %[2]s.", "Alerts of the %[1]s queue go to the channel %[2]s.", "where do alerts of the %[1]s queue go?", []string{"heron", "falcon", "osprey", "magpie", "plover", "bittern"}},
+	{"The %[1]s service listens on port %[2]s.", "The %[1]s service now listens on port %[2]s.", "Port %[2]s is where the %[1]s service listens.", "which port does the %[1]s service listen on?", []string{"5101", "5102", "6203", "6204", "7305", "7406"}},
+	{"Backups of the %[1]s tables are kept %[2]s days.", "Backups of the %[1]s tables are now kept %[2]s days.", "We have kept backups of the %[1]s tables %[2]s days.", "how long do we keep backups of the %[1]s tables?", []string{"14", "21", "30", "45", "60", "90"}},
+	{"The %[1]s deploy runs on %[2]s.", "The %[1]s deploy now runs on %[2]s.", "It is %[2]s when the %[1]s deploy runs.", "on which day does the %[1]s deploy run?", []string{"Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays"}},
+	{"Alerts of the %[1]s queue go to the channel %[2]s.", "Alerts of the %[1]s queue now go to the channel %[2]s.", "The channel %[2]s is where alerts of the %[1]s queue go.", "where do alerts of the %[1]s queue go?", []string{"heron", "falcon", "osprey", "magpie", "plover", "bittern"}},
 }
 
 // conditional statements hold side by side.
@@ -179,8 +179,12 @@ func (p *conflictPlay) session(s int) {
 		x := p.known[p.rng.IntN(len(p.known))]
 		f := conflictForms[x.form]
 		origin := []stillso.Origin{stillso.FromImport, stillso.FromInferred}[p.rng.IntN(2)]
-		lie := (x.value + 5) % 6
-		x.lies[p.say(origin, f.lie+" ", x.service, f.values[lie]).ID] = lie // the space keeps it apart from what was once true
+		// Every second lie has the words of the truth, every other one its own order.
+		lie, form := (x.value+5)%6, f.lie
+		if s%4 == 1 {
+			form = f.first + " " // the space keeps it apart from what was once true
+		}
+		x.lies[p.say(origin, form, x.service, f.values[lie]).ID] = lie
 	}
 	if s%5 == 0 && s/5 < len(conflictServices) {
 		service := conflictServices[s/5]

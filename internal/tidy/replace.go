@@ -30,11 +30,15 @@ func (p *pass) replace(x pair) {
 	case n.m.Origin == stillso.FromFile || o.m.Origin == stillso.FromFile || n.m.Namespace != o.m.Namespace:
 		p.across(x)
 		return
-	case rank(n.m.Origin) < rank(o.m.Origin):
+	case rank(n.m.Origin) < rank(o.m.Origin) || rank(n.m.Origin) < 3 && verified(o.m) && !verified(n.m):
 		p.lie(x)
 		return
 	}
 	how := otherValue(n, o)
+	trusted := rank(n.m.Origin) > rank(o.m.Origin) // later, and trusted more
+	if how == "" && trusted {
+		how = oneWord(n, o)
+	}
 	if how == "" {
 		if !n.changes || !p.part(n, o) {
 			p.inherit(n, o)
@@ -42,7 +46,7 @@ func (p *pass) replace(x pair) {
 		return
 	}
 	sure := probable
-	if n.changes || len(n.denies) > 0 && denies(n, o) {
+	if trusted || n.changes || len(n.denies) > 0 && denies(n, o) {
 		sure = certain
 	}
 	stop := guard.Check(guard.Case{New: n.m, Old: o.m, Relation: stillso.Conflicts, Confidence: certain})
@@ -90,11 +94,29 @@ func (p *pass) lie(x pair) {
 		return
 	}
 	stop := guard.Check(guard.Case{New: o.m, Old: n.m, Relation: stillso.Conflicts, Confidence: certain})
-	if stop == "" {
-		p.supersede(n, o, stillso.Applied, rule, certain, fmt.Sprintf("what is %s contradicts what is %s: %s", n.m.Origin, o.m.Origin, how))
+	switch {
+	case stop == "" && n.m.Origin == stillso.FromInferred && n.changes:
+		// It is labelled as unconfirmed already, and may be the news.
+		stop = "it was inferred later, and may be right"
+	case stop == "":
+		than := "what is " + string(o.m.Origin)
+		if rank(n.m.Origin) == rank(o.m.Origin) {
+			than = "what was verified"
+		}
+		p.supersede(n, o, stillso.Applied, rule, certain, fmt.Sprintf("what is %s contradicts %s: %s", n.m.Origin, than, how))
 		return
 	}
 	p.propose(x, func() { p.supersede(n, o, stillso.Proposed, rule, probable, how+"; "+stop) })
+}
+
+// verified reports whether the claims of a memory were checked and hold.
+func verified(m *stillso.Memory) bool {
+	for _, c := range m.Claims {
+		if c.Verdict != stillso.Holds {
+			return false
+		}
+	}
+	return len(m.Claims) > 0
 }
 
 // denies reports whether n says that what o says is no longer so.
@@ -158,7 +180,7 @@ func oneWord(n, o *profile) string {
 	if len(gone) != 1 || len(come) != 1 || len(o.words) < 3 || lessSet(o.values, n.values)+lessSet(n.values, o.values) > 0 || contrast(n, o) || negative(n.norm) != negative(o.norm) {
 		return ""
 	}
-	if i := slices.Index(o.words, gone[0]); i < 2 || i != slices.Index(n.words, come[0]) {
+	if slices.Index(o.words, gone[0]) < 2 { // the subject
 		return ""
 	}
 	return "the same but for one word"

@@ -156,6 +156,19 @@ func TestReplace(t *testing.T) {
 	if got := brief(run(t, Job{}, old, lie)); got != "applied supersede lie" {
 		t.Errorf("a lie: %s", got)
 	}
+	before := note("before", stillso.Fact, stillso.FromImport, 30, "The staging database listens on port 9999.")
+	if got := brief(run(t, Job{}, before, old)); got != "applied supersede before" {
+		t.Errorf("an import that the user contradicts later: %s", got)
+	}
+	news := note("news", stillso.Fact, stillso.FromInferred, 10, "The staging database now listens on port 9999.")
+	if got := brief(run(t, Job{}, old, news)); got != "proposed supersede news" {
+		t.Errorf("an inferred change: %s", got)
+	}
+	checked := note("checked", stillso.Fact, stillso.FromImport, 20, "The staging database listens on port 5432.")
+	checked.Claims = []stillso.Claim{{Probe: "text", Args: []string{"a"}, Verdict: stillso.Holds}}
+	if got := brief(run(t, Job{}, checked, lie)); got != "applied supersede lie" {
+		t.Errorf("a lie beside what was verified: %s", got)
+	}
 	filed := note("filed", stillso.Fact, stillso.FromFile, 30, "The staging database listens on port 7777.")
 	filed.File = &stillso.FileOrigin{Path: "/p/CLAUDE.md", Line: 3}
 	if got := brief(run(t, Job{}, old, filed)); got != "proposed supersede old" {
