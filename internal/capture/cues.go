@@ -48,6 +48,7 @@ var english = sync.OnceValue(func() *language {
 		name: "en",
 		asked: re(`^(?:remember|keep in mind|bear in mind|memori[sz]e)(?: that\b|:|,| this:| the following:| for (?:the )?(?:future|next time|later)\b| (?:we|i|our|my)\b)` +
 			`|^(?:remember to|don't forget to|do not forget to)\b.*\b(?:always|every|each|before|after|when|whenever|from now on|in future|in the future)\b` +
+			`|^(?:don't|do not) forget(?:,|:| that)? we (?:only|never|always|don't|do not|use|deploy|release|ship|run|store|keep|write|name|commit|merge|squash|rebase|support|target|pin|test|log|call)\b` +
 			`|\b(?:from now on|from here on(?: out)?|going forward|moving forward|as a (?:general |global )?rule|for (?:all )?future (?:reference|sessions|work|tasks|prs|commits))\b` +
 			`|\bin (?:the )?future,? (?:please|always|never|don't|do not|you should|use|run|ask|avoid)\b|\b(?:please|always|never|don't|do not)\b.*\bin (?:the )?future$` +
 			`|^when i (?:say|write|type) ['"].*\b(?:i mean|it means|that means|means|do|run|you should)\b` +
@@ -64,6 +65,7 @@ var english = sync.OnceValue(func() *language {
 			`|^(?:please )?(?:don't|do not|stop) .*\b(?:ever again|again|any ?more)\b` +
 			`|\bwhenever (?:you|we|i)\b.*,? (?:run|use|ask|update|add|check|always|never|make sure|write|tell|first)\b` +
 			`|^(?:don't|do not) (?:push|commit|merge|deploy|release|publish|re-?init|reset|rebase|squash|restart|install|upgrade|bump|mock|hard-?code|guess|assume|ask|auto-?format|force)[a-z]*\b.*(?:, |\. |; | - )?\b(?:we (?:don't|do not|never|want|need|lose|would)|because|otherwise|or else|since (?:we|it|that)|it (?:breaks|will|would))\b` +
+			`|^(?:don't|do not|never) (?:mock|stub|fake)\b.* in (?:the |our )?(?:integration|e2e|end-to-end|acceptance|system) tests\b` +
 			`|\bwe (?:don't|do not|never) (?:commit|push|use|mock|deploy|merge|ship|gitignore|hard-?code|log|store|rebase|squash|publish|release|cache) (?:[b-hj-su-z]|a[a-z]|the whole|all |any )` +
 			`|\b(?:use|in|with) (?:the )?(?:british|american|us|uk) (?:english|spelling)\b|^(?:always )?(?:answer|reply|respond|talk|speak) (?:to me )?(?:always )?in (?:english|chinese|german|french|spanish|japanese|korean|russian|portuguese|italian)\b` +
 			`|^(?:make sure (?:to|you|we)|run|format|lint|rebuild|regenerate|bump)\b.*\b(?:before|after|on|with) (?:every|each|any) (?:single )?(?:commit|push|merge|release|change|pr|pull request|edit|task|deploy|deployment|build)\b` +
@@ -131,7 +133,7 @@ var korean = sync.OnceValue(func() *language {
 	re := regexp.MustCompile
 	return &language{
 		name:      "ko",
-		asked:     re(`기억해|기억하|앞으로(?:는|도)?\s.*(?:해줘|해 줘|하세요|하자|쓰지|말고|말아|마세요|마$|마\.|써줘|써 줘|사용|할 것|해야|금지|주세요)`),
+		asked:     re(`기억해|기억하|앞으로(?:는|도)?\s.*(?:해줘|해 줘|하세요|하자|쓰지|말고|말아|마세요|마$|마\.|써줘|써 줘|(?:넣어|붙여|달아|적어|남겨|지켜|따라|맞춰|피해|확인해|알려|물어봐) ?줘|사용|할 것|해야|금지|주세요)`),
 		standing:  re(`(?:항상|언제나|무조건|반드시)\s.*(?:해줘|해 줘|하세요|해주세요|써줘|써 줘|사용해|사용하세요|할 것|해야 (?:해|한다|합니다)|주세요)|절대(?:로)?\s.*(?:하지 ?마|쓰지 ?마|사용하지 ?마|말 것|말아|마세요|안 돼|금지)|다시는\s.*(?:하지 ?마|쓰지 ?마|말아)`),
 		strip:     re(`^(?:(?:그리고|네|좋아요?|참고로|아|음|그럼|그래|자|추가로)[,.:! ]+)+`),
 		record:    re(`(?:claude\.md|agents\.md|규칙|메모리).{0,10}(?:추가|기록|저장|적어)`),

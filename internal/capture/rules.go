@@ -259,6 +259,7 @@ func (s said) statement() string {
 // openers are taken off the front of a statement, in lower case.
 var openers = [...]string{
 	"please ", "pls ", "ok ", "ok,", "okay ", "okay,", "also ", "also,", "and ", "but ", "so ", "so,", "yes ", "yes,", "no,", "right.", "right,", "good.", "great.", "great,", "thanks.", "thanks,", "btw ", "btw,", "well,", "then ", "now ", "now,", "actually,", "go ahead.", "go ahead,",
+	"don't forget that ", "don't forget, ", "don't forget: ", "don't forget ", "do not forget that ", "do not forget ",
 	"remember that ", "remember this:", "remember:", "remember,", "remember ", "keep in mind that ", "keep in mind:", "keep in mind ", "bear in mind that ", "note that ", "note:", "memorize:", "memorize that ",
 	"from now on,", "from now on ", "from now on:", "from here on,", "from here on out,", "going forward,", "going forward ", "moving forward,", "as a rule,", "as a rule ", "as a general rule,", "for future reference,", "for future reference:", "in the future,", "in future,",
 	"create a rule that specifies that ", "create a rule that says ", "create a rule that ", "add a rule that says ", "add a rule that ", "make a rule that ", "write a rule that ",

@@ -56,6 +56,9 @@ func TestCuesHeard(t *testing.T) {
 		{"我说“上线”就是合并到 main 并打 tag", "合并到 main", "", ""},
 		{"앞으로는 커밋 메시지를 한국어로 작성해줘", "커밋 메시지", "", stillso.UserNamespace},
 		{"항상 테스트를 먼저 작성해줘", "테스트", "", ""},
+		{"앞으로 커밋 메시지에는 이슈 번호를 꼭 넣어줘", "이슈 번호", "", ""},
+		{"don't forget we deploy on Wednesday evening only", "deploy on Wednesday", "", ""},
+		{"no, don't mock the payment gateway in integration tests. we use the sandbox account for that", "payment gateway", stillso.Constraint, ""},
 		{"今後はコミットメッセージを英語で書いてください", "コミットメッセージ", "", stillso.UserNamespace},
 	} {
 		got := Rules(typed(c.said), 0)
@@ -110,7 +113,7 @@ func TestCuesNotHeard(t *testing.T) {
 		"I'd prefer the second one",
 		"the login page must always show the logo", // one page of the product
 		"remember to push when you are done",
-		"don't forget the semicolon",
+		"don't forget the semicolon", "don't forget we need to fix the header, too", "don't mock it in this test", "버튼을 앞으로 옮겨줘", "이 버튼을 앞으로 빼줘",
 		"In health endpoint, do NOT return sqlite://// ever. Its only sqlite://.",
 		"DO NOT CHANGE content of list items.",
 		"don't commit yet", "don't push this", "we don't need to commit", "we don't use that function anywhere, delete it", "don't ask, just fix it",
