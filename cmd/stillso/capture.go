@@ -48,6 +48,8 @@ type captured struct {
 	Broken int `json:"broken,omitempty"`
 	// Remark says why it was captured otherwise than the settings ask for.
 	Remark string `json:"note,omitempty"`
+	// applied says that something was changed.
+	applied bool
 }
 
 // task is one session to capture.
@@ -138,8 +140,8 @@ func (a *app) capture(ctx context.Context, t task) (*captured, error) {
 			return sum, err
 		}
 	}
-	if len(sum.Saved)+sum.Review+sum.Refused == 0 {
-		sum.Batch = ""
+	if !sum.applied {
+		sum.Batch = "" // what was only proposed or refused cannot be taken back
 	}
 	return sum, nil
 }
@@ -278,7 +280,10 @@ func (a *app) book(ctx context.Context, sum *captured, out capture.Outcome) erro
 		return err
 	}
 	for _, c := range done {
+		sum.applied = sum.applied || c.Outcome == stillso.Applied
 		switch {
+		case c.Actor.Name == capture.RepeatMissed, c.Actor.Name == capture.RepeatIgnored:
+			// counted as repeats
 		case c.Outcome == stillso.Proposed:
 			sum.Review++
 		case c.Outcome == stillso.Refused:

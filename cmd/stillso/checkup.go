@@ -179,12 +179,20 @@ func (d *checkup) places(ctx context.Context) {
 		if err != nil {
 			continue // it went away meanwhile
 		}
-		d.health.add("places", note, fmt.Sprintf("stillso adopt %s %s", p.Namespace, p.Root),
+		d.health.add("places", note, fmt.Sprintf("stillso adopt %s %s", p.Namespace, shellWord(p.Root)),
 			"%s%s is recalled nowhere: %s belongs to %s now", p.Namespace, with, p.Root, now.Namespace)
 	}
 	if found == 0 {
 		d.health.add("places", fine, "", "%s known, all there", plural(len(reg.Places()), "directory", "directories"))
 	}
+}
+
+// shellWord writes a path so that it can be pasted as one word.
+func shellWord(path string) string {
+	if strings.ContainsAny(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 // taken lists the places that are there but belong to another namespace now, as a
