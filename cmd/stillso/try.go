@@ -51,6 +51,7 @@ type tried struct {
 	Answered int           `json:"prompts_with_a_memory"`
 	Answers  []triedAnswer `json:"answers"`
 	Index    []triedIndex  `json:"memory_md"`
+	Verified triedClaims   `json:"verified"`
 	Hook     string        `json:"hook,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	Millis   int64         `json:"ms"`
@@ -98,7 +99,7 @@ func (c *tryCmd) run(ctx context.Context, a *app) (summary, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return nil, usagef("cannot try %s: it is no directory; name a project", dir)
 	}
-	m := look(a.claudeDir())
+	repo, m := dir, look(a.claudeDir())
 	if c.Sample || len(m.transcripts)+len(m.folders) == 0 {
 		t.sum.Sample = true
 		t.own(dir)
@@ -106,7 +107,9 @@ func (c *tryCmd) run(ctx context.Context, a *app) (summary, error) {
 			return nil, err
 		}
 	}
-	err = t.all(ctx, dir, m, c.Prompts)
+	if err = t.all(ctx, dir, m, c.Prompts); err == nil {
+		err = t.verify(ctx, repo)
+	}
 	t.sum.Millis = a.now().Sub(begin).Milliseconds()
 	return t.sum, errors.Join(err, t.app.close())
 }

@@ -179,3 +179,14 @@ func TestLoadedLines(t *testing.T) {
 		}
 	}
 }
+
+// A project's own files may claim what is not so any more; the try must show it.
+func TestTryVerifies(t *testing.T) {
+	d := newDesk(t)
+	d.write(filepath.Join(d.proj, "Makefile"), "lint:\n\techo\n")
+	d.write(filepath.Join(d.proj, "AGENTS.md"), "# Rules\n\n- Run `make lint` before you commit.\n- Tokens are checked in internal/auth/token.go, and nowhere else.\n")
+	out := d.must("try", d.proj)
+	if !strings.Contains(out, "2 claims checked on this machine: 1 hold, 1 fail") || !strings.Contains(out, "unverified: path internal/auth/token.go is gone") {
+		t.Errorf("%s", out)
+	}
+}

@@ -20,6 +20,7 @@ func (t *tried) text(p *page) {
 	t.here(p)
 	t.remembered(p)
 	t.answered(p)
+	t.stillSo(p)
 	t.cutOff(p)
 	p.printf("\n%s\n", p.bold("Next"))
 	p.printf("  stillso install claude-code    %s\n", p.faint("register the hook; stillso uninstall takes it out again"))

@@ -57,6 +57,7 @@ type verified struct {
 	Proposed []string `json:"proposed,omitempty"`
 	Batch    string   `json:"batch,omitempty"`
 	Millis   int64    `json:"ms"`
+	asked    bool     // whether to confirm
 }
 
 // claimResult is one claim and what was found.
@@ -298,7 +299,7 @@ func (a *app) confirm(ctx context.Context, list []*stillso.Memory) (summary, err
 	if err != nil {
 		return nil, err
 	}
-	sum := &verified{Memories: len(list), Claims: []claimResult{}, Labelled: []string{}, Cleared: []string{}, Batch: stillso.NewID()}
+	sum := &verified{Memories: len(list), Claims: []claimResult{}, Labelled: []string{}, Cleared: []string{}, Batch: stillso.NewID(), asked: true}
 	var changes []stillso.Change
 	for _, m := range list {
 		after := verify.Confirm(m, state, a.now())
@@ -364,6 +365,8 @@ func (v *verified) nothing(p *page) {
 	case len(v.Confirmed) > 0:
 		p.printf("confirmed %v: no longer labelled\n", v.Confirmed)
 		p.printf("%s\n", p.faint("take it back: stillso undo --batch "+v.Batch))
+	case v.asked:
+		p.printf("nothing to confirm: no claim of these memories fails\n")
 	case v.Off > 0:
 		p.printf("%s the network: --network asks now\n", plural(v.Off, "claim needs", "claims need"))
 	default:
