@@ -195,7 +195,7 @@ func (a *app) openIndexAt(ctx context.Context, at time.Time) (*snapshot.Snapshot
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot look back: %w", err)
 	}
-	remove := func() { os.RemoveAll(dir) } //nolint:errcheck // the system cleans its temporary files
+	remove := func() { _ = os.RemoveAll(dir) } // the system cleans its temporary files
 	if err := buildAt(dir, memories); err != nil {
 		remove()
 		return nil, nil, fmt.Errorf("cannot look back: %w", err)
@@ -205,7 +205,7 @@ func (a *app) openIndexAt(ctx context.Context, at time.Time) (*snapshot.Snapshot
 		remove()
 		return nil, nil, errors.Join(err)
 	}
-	return snap, func() { snap.Close(); remove() }, nil //nolint:errcheck // it was only read
+	return snap, func() { _ = snap.Close(); remove() }, nil
 }
 
 // buildAt writes an index of memories that lasts as long as one answer.

@@ -46,8 +46,10 @@ func (p *pass) inherit(n, o *profile) {
 	}
 	after := n.m.Clone()
 	inherits(after, o.m.ID, phrase)
-	p.change(stillso.Change{Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: probable,
-		Reason: "it goes on from " + o.m.ID + ", and is found by its words", Edits: []stillso.Edit{{Before: n.m.Clone(), After: after}}})
+	p.change(stillso.Change{
+		Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: probable,
+		Reason: "it goes on from " + o.m.ID + ", and is found by its words", Edits: []stillso.Edit{{Before: n.m.Clone(), After: after}},
+	})
 }
 
 // inherits gives m aliases of another memory, and writes down whose they are.

@@ -35,11 +35,12 @@ func Version() string {
 
 // hash names a list of texts.
 func hash(parts ...string) string {
-	h := sha256.New()
+	var all []byte
 	for _, s := range parts {
-		fmt.Fprintf(h, "%d:%s", len(s), s)
+		all = fmt.Appendf(all, "%d:%s", len(s), s)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:12])
 }
 
 // Verdict is a model's answer about one pair.
@@ -136,7 +137,7 @@ func Parse(reply string) ([]Verdict, []Merge, error) {
 	return verdicts, merges, nil
 }
 
-// ErrReply: the reply holds JSON of the right name and nothing usable in it.
+// ErrReply says that the reply holds JSON of the right name and nothing usable in it.
 var ErrReply = errors.New("the reply holds no usable verdict")
 
 // verdict reads one answer. Models vary the names of what they were asked for;

@@ -257,8 +257,10 @@ func (p *pass) part(n, o *profile) bool {
 		}
 		after := o.m.Clone()
 		after.Content, after.UpdatedAt = parts[1-i], p.stamp(after)
-		return p.change(stillso.Change{Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: certain,
-			Reason: "a part of it was replaced by " + n.m.ID, Edits: []stillso.Edit{{Before: o.m.Clone(), After: after}}})
+		return p.change(stillso.Change{
+			Verb: stillso.VerbEdit, Outcome: stillso.Applied, Confidence: certain,
+			Reason: "a part of it was replaced by " + n.m.ID, Edits: []stillso.Edit{{Before: o.m.Clone(), After: after}},
+		})
 	}
 	return false
 }

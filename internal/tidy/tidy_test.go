@@ -210,18 +210,26 @@ func TestKnownWrongRetirements(t *testing.T) {
 		old, newer *stillso.Memory
 		stop       string
 	}{
-		{"a reference retires a standing rule",
+		{
+			"a reference retires a standing rule",
 			note("old", stillso.Constraint, user, 90, "Hotfixes of the billing service always pass the staging deploy first."),
-			note("new", stillso.Reference, user, 5, "How hotfixes of the billing service pass the staging deploy stands in docs/hotfix.md."), "does not supersede"},
-		{"a release note of another product retires a fact, for both name one technology",
+			note("new", stillso.Reference, user, 5, "How hotfixes of the billing service pass the staging deploy stands in docs/hotfix.md."), "does not supersede",
+		},
+		{
+			"a release note of another product retires a fact, for both name one technology",
 			fact("old", 90, "The order queue keeps its jobs in Redis 6."),
-			fact("new", 5, "Acme Mailer 4 no longer keeps campaigns in Redis 6."), "topics"},
-		{"a list of pointers retires what it points to",
+			fact("new", 5, "Acme Mailer 4 no longer keeps campaigns in Redis 6."), "topics",
+		},
+		{
+			"a list of pointers retires what it points to",
 			note("old", stillso.Reference, user, 90, "Rollback of the billing deploy: docs/rollback.md, step by step."),
-			note("new", stillso.Reference, user, 5, "Billing deploy: docs/release.md, docs/hotfix.md, docs/rollback.md step by step, docs/oncall.md."), "list of pointers"},
-		{"one resolved item retires a list of six",
+			note("new", stillso.Reference, user, 5, "Billing deploy: docs/release.md, docs/hotfix.md, docs/rollback.md step by step, docs/oncall.md."), "list of pointers",
+		},
+		{
+			"one resolved item retires a list of six",
 			fact("old", 90, "Open in the exporter: time zone, memory, login loop, flaky e2e, stale cache, missing index."),
-			fact("new", 5, "Exporter: the time zone is fixed, so nothing is open in the exporter."), "lists 6 items"},
+			fact("new", 5, "Exporter: the time zone is fixed, so nothing is open in the exporter."), "lists 6 items",
+		},
 	} {
 		for _, relation := range []string{"covers", "conflicts", "supersedes"} {
 			m := verdictOf(relation, 0.97, map[string]any{"shared_topics": []string{"exporter", "deploy", "queue"}, "coverage": "full", "reason": "newer"})

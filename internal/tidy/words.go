@@ -137,7 +137,7 @@ func dense(s string) bool {
 func values(norm string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(norm, func(r rune) bool {
-		return !(r < utf8.RuneSelf && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r == '.' || r == '-'))
+		return r >= utf8.RuneSelf || (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '_' && r != '.' && r != '-'
 	}) {
 		w = strings.TrimPrefix(strings.Trim(w, "._-"), "v")
 		if strings.ContainsAny(w, "0123456789") {
