@@ -30,7 +30,7 @@ eval: build # recall, extraction and the public sets, from ../shared
 	bin/stillso eval all
 hosts: # the real assistants in HOSTBIN, cut off from the network, against a fixture of a model: docs/hosts.md
 	$(GO) test -c -tags hosts -o bin/hosts.test ./cmd/stillso
-	@cd cmd/stillso && set -- $(CURDIR)/bin/hosts.test -test.v -test.run '^TestRealHosts$(addprefix /,$(HOST))'; \
+	@cd cmd/stillso && set -- $(CURDIR)/bin/hosts.test -test.v -test.run '$(if $(HOST),^TestRealHosts/$(HOST),^TestReal)'; \
 	if unshare -rn true 2>/dev/null; then exec unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh "$$@"; else exec "$$@"; fi
 try: build
 	@bin/stillso try $(DIR)

@@ -104,6 +104,8 @@ type lab struct {
 	bin, store         string
 	version            string
 	transcripts        map[string]bool
+	// path is searched for programs first.
+	path string
 }
 
 func newLab(t *testing.T, h realHost, bin string) *lab {
@@ -142,7 +144,7 @@ func (l *lab) run(limit time.Duration, program string, args ...string) string {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), limit)
 	defer cancel()
-	path := os.Getenv("HOSTBIN") + ":/usr/local/bin:/usr/bin:/bin"
+	path := l.path + os.Getenv("HOSTBIN") + ":/usr/local/bin:/usr/bin:/bin"
 	file := filepath.Join(os.Getenv("HOSTBIN"), program)
 	if program == "stillso" {
 		file = filepath.Join(l.bin, program)
@@ -171,6 +173,7 @@ func blocks(list []modelRequest, text string) (counts []int) {
 const (
 	standingText = "Never push to the pelican branch without a signed tag."
 	zebraText    = "The zebrafish staging database is restored from the nightly dump only."
+	fileText     = "Margins are seven millimetres, the printer cuts the rest."
 	zebraPrompt  = "how do I restore the zebrafish staging database?"
 )
 
@@ -201,6 +204,40 @@ func TestRealHosts(t *testing.T) {
 	t.Logf("\n| host | session start | prompt | chit-chat | turn end | session end | captured | uninstall |\n%s", strings.Join(table, "\n"))
 }
 
+// Fault: a plugin does not work, says nothing where the hook is missing, or gives
+// the model a memory twice where the settings register it too.
+func TestRealPlugins(t *testing.T) {
+	if os.Getenv("HOSTBIN") == "" {
+		t.Skip("HOSTBIN is not set: see docs/hosts.md")
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "stillso/cmd/stillso", "stillso/cmd/stillso-hook").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	plugin, err := filepath.Abs(filepath.Join("..", "..", "plugins"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLab(t, realHosts()[0], bin)
+	l.run(time.Minute, "stillso", "remember", "--namespace", "user", "--type", "reference", "--priority", "1", "--alias", "restore the zebrafish staging database", zebraText)
+	ask := func(what string, want int) string {
+		t.Helper()
+		l.model.take()
+		out := l.run(3*time.Minute, "claude", "--plugin-dir", filepath.Join(plugin, "claude-code"), "--output-format", "stream-json", "--verbose", "--include-hook-events", "-p", zebraPrompt)
+		if counts := blocks(l.model.take(), zebraText); len(counts) == 0 && want > 0 || len(counts) > 0 && hasOther(counts, want) {
+			t.Errorf("%s: the memory stands in the requests so often: %v", what, counts)
+		}
+		return out
+	}
+	if out := ask("without the hook", 0); !strings.Contains(out, "not on the PATH") {
+		t.Errorf("nobody is told that the hook is missing: %s", out)
+	}
+	l.path = bin + ":"
+	ask("plugin alone", 1)
+	l.run(time.Minute, "stillso", "install", "claude-code")
+	ask("plugin and settings", 1)
+}
+
 func (l *lab) all() []string {
 	t, h := l.t, l.host
 	yes := func(ok bool, format string, a ...any) string {
@@ -211,6 +248,7 @@ func (l *lab) all() []string {
 		return "yes"
 	}
 	l.run(time.Minute, "stillso", "remember", "--namespace", "user", "--type", "reference", "--priority", "1", "--alias", "restore the zebrafish staging database", zebraText)
+	l.run(time.Minute, "stillso", "remember", "--type", "reference", "--priority", "1", "--file", "leaflet.txt", fileText)
 	if h.warm {
 		l.run(3*time.Minute, h.program, h.ask("hello")...)
 	}
@@ -290,8 +328,15 @@ func (l *lab) useTool() {
 	}
 	l.model.use(toolCall{toolPrompt, l.host.read[0], strings.ReplaceAll(l.host.read[1], "FILE", file)})
 	l.run(3*time.Minute, l.host.program, l.host.ask(toolPrompt)...)
-	if counts := blocks(l.model.take(), "okapi notes"); len(counts) == 0 {
+	asked := l.model.take()
+	if counts := blocks(asked, "okapi notes"); len(counts) == 0 {
 		l.t.Errorf("the tool was not run")
+	}
+	// Where the host calls the hook before a tool, what is known of the file comes
+	// with it; elsewhere the prompt alone must not bring it.
+	counts := blocks(asked, fileText)
+	if want := l.host.name == "claude-code"; want != (len(counts) > 0) || hasOther(counts, 1) {
+		l.t.Errorf("what is known of the file stands in the requests so often: %v", counts)
 	}
 }
 
