@@ -63,21 +63,24 @@ func split(m *stillso.Memory) parts {
 	return p
 }
 
-// leadLen is about how many bytes of a body are its lead: whole lines.
+// leadLen is about how many bytes of a body are its lead; a sentence of more than
+// twice as many is a list, not a beginning.
 const leadLen = 200
 
-// lead returns how a body begins: people and assistants write there what a note is
-// about, in other words than its title's.
+// lead returns how a body begins, in whole sentences and lines: people and
+// assistants write there what a note is about, in other words than its title's.
 func lead(body string) string {
 	body = strings.TrimSpace(body)
 	end := 0
 	for line := range strings.Lines(body) {
-		if end >= leadLen {
-			break
+		for _, s := range sentences(line) {
+			if end >= leadLen || len(s) > 2*leadLen {
+				return body[:end]
+			}
+			end += len(s)
 		}
-		end += min(len(line), 2*leadLen)
 	}
-	return strings.ToValidUTF8(body[:end], "")
+	return body[:end]
 }
 
 // fileName is the name of the note's file, where it says something else than the

@@ -133,7 +133,7 @@ func (r *run) weigh(found []snapshot.Candidate, asked []snapshot.QueryTerm) {
 		x := ranked{Candidate: c, head: head, threshold: threshold, factor: factor(head, r.q.Now) * math.Exp(-f.Place*(generality(head.Numbers)-1))}
 		w = append(w, x)
 	}
-	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.L*b.factor, a.L*a.factor) })
+	slices.SortStableFunc(w, func(a, b ranked) int { return cmp.Compare(b.place(), a.place()) })
 	if !r.q.Explain {
 		w = w[:min(len(w), receiptHits)]
 	}
@@ -173,6 +173,13 @@ func (r *run) sharpen(c *snapshot.Candidate, before, files []snapshot.QueryTerm,
 	}
 }
 
+// place is what candidates are ordered by: their evidence against a part of what a
+// memory of their wording needs, since a long text collects more than a statement
+// does. The whole of it would put a newer value with a text behind an older one.
+func (r *ranked) place() float64 { return r.L * r.factor / math.Pow(r.threshold, placeShare) }
+
+const placeShare = .4
+
 // ranked is a candidate with its place in the order.
 type ranked struct {
 	snapshot.Candidate
@@ -184,7 +191,7 @@ type ranked struct {
 // receiptHits is how many of the best a receipt names.
 const receiptHits = 6
 
-// score is what hits are ordered by.
+// score is the evidence of a hit with its factors.
 func (h *Hit) score() float64 { return h.Evidence * h.Factor }
 
 // before returns the terms of the previous turn.
