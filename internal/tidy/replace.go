@@ -46,7 +46,9 @@ func (p *pass) replace(x pair) {
 		return
 	}
 	sure := probable
-	if trusted || n.changes || len(n.denies) > 0 && denies(n, o) {
+	if how == inTheMiddle && !denies(n, o) {
+		sure = probable
+	} else if trusted || n.changes || len(n.denies) > 0 && denies(n, o) {
 		sure = certain
 	}
 	stop := guard.Check(guard.Case{New: n.m, Old: o.m, Relation: stillso.Conflicts, Confidence: certain})
@@ -54,7 +56,10 @@ func (p *pass) replace(x pair) {
 		p.supersede(o, n, stillso.Applied, rule, sure, how+", said later")
 		return
 	}
-	if stop == "" {
+	switch {
+	case stop == "" && how == inTheMiddle:
+		stop = "it may be about something else"
+	case stop == "":
 		stop = "it does not say that the older one is over"
 	}
 	p.propose(x, func() { p.supersede(o, n, stillso.Proposed, rule, sure, how+"; "+stop) })
@@ -98,6 +103,8 @@ func (p *pass) lie(x pair) {
 	case stop == "" && n.m.Origin == stillso.FromInferred && n.changes:
 		// It is labelled as unconfirmed already, and may be the news.
 		stop = "it was inferred later, and may be right"
+	case how == inTheMiddle:
+		stop = "it may be about something else"
 	case stop == "":
 		than := "what is " + string(o.m.Origin)
 		if rank(n.m.Origin) == rank(o.m.Origin) {
@@ -169,9 +176,16 @@ func otherValue(n, o *profile) string {
 		return ""
 	case !n.changes && !denies(n, o):
 		return "" // two names beside each other are no change
+	case gone[len(gone)-1] != o.words[len(o.words)-1] && !dense(o.norm):
+		return inTheMiddle
 	}
 	return "another value of the same"
 }
+
+// inTheMiddle is a change of words that are not the last: it may be the value
+// ("deploys run on Tuesdays at noon"), or what has the value ("the gateway keeps
+// sessions in Redis"). A person can tell.
+const inTheMiddle = "another word in the same"
 
 // oneWord says that two statements differ in one word only, and not in their
 // subject. Between equals that is no reason for anything: both can be true.
@@ -180,7 +194,7 @@ func oneWord(n, o *profile) string {
 	if len(gone) != 1 || len(come) != 1 || len(o.words) < 3 || lessSet(o.values, n.values)+lessSet(n.values, o.values) > 0 || contrast(n, o) || negative(n.norm) != negative(o.norm) {
 		return ""
 	}
-	if slices.Index(o.words, gone[0]) < 2 { // the subject
+	if gone[0] != o.words[len(o.words)-1] { // the subject, or what has the value
 		return ""
 	}
 	return "the same but for one word"
@@ -252,7 +266,7 @@ func (p *pass) part(n, o *profile) bool {
 		one := o.m.Clone()
 		one.Content = text
 		x := newProfile(one)
-		if otherValue(n, x) == "" || guard.Check(guard.Case{New: n.m, Old: one, Relation: stillso.Conflicts, Confidence: certain}) != "" {
+		if how := otherValue(n, x); how == "" || how == inTheMiddle || guard.Check(guard.Case{New: n.m, Old: one, Relation: stillso.Conflicts, Confidence: certain}) != "" {
 			continue
 		}
 		after := o.m.Clone()

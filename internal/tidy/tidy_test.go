@@ -144,6 +144,8 @@ func TestReplace(t *testing.T) {
 		{"chinese number", "网关的会话令牌有效期是 24 小时。", "网关的会话令牌有效期改为 12 小时。", "applied supersede old"},
 		{"chinese name", "前端依赖用 npm 安装。", "前端依赖改用 pnpm 安装，不再用 npm。", "applied supersede old"},
 		{"chinese, another subject", "网关的会话令牌有效期是 24 小时。", "账单的缓存有效期改为 12 小时。", ""},
+		{"what has the value", "The tariff gateway stores sessions in Redis.", "The tariff gateway now stores carts in Redis.", "proposed supersede old"},
+		{"a value in the middle", "Deploys of the shop happen on Tuesdays at noon.", "Deploys of the shop now happen on Thursdays at noon.", "proposed supersede old"},
 		{"a part", "Tina's desk is Room 4B and her project alias is comet-blue.", "Tina's desk has moved to Room 7C.", "applied edit old: Tina's project alias is comet-blue."},
 		{"one of six", "Open: exporter time zone, exporter memory, login loop, flaky e2e, stale cache, missing index.", "The exporter time zone is now fixed.", ""},
 	} {
