@@ -85,6 +85,11 @@ func (d *checkup) host(ctx context.Context, h assistant, row *hostHealth) {
 	want := h.entries("/" + hookName())
 	row.Registered, row.Of = len(list), len(want)
 	if len(list) == 0 {
+		if plugin := pluginOf(text); plugin != "" {
+			row.Registered, row.Current = len(want), true
+			d.health.add(h.name, fine, "", "registered by the plugin %s", plugin)
+			return
+		}
 		d.health.add(h.name, note, do, "the hook is not registered in %s", h.settings)
 		return
 	}
@@ -118,6 +123,22 @@ func (d *checkup) host(ctx context.Context, h assistant, row *hostHealth) {
 		return
 	}
 	d.health.add(h.name, fine, "", "%s registered in %s", plural(len(list), "hook", "hooks"), h.settings)
+}
+
+// pluginOf returns the plugin of ours that the settings of Claude Code switch on,
+// or "".
+func pluginOf(text []byte) (found string) {
+	plugins, ok := settings.Value(text, "enabledPlugins")
+	if !ok || host.Kind(plugins) != '{' {
+		return ""
+	}
+	_ = host.Fields(plugins, func(key, value []byte) bool { // with comments in it, the first ones count
+		if name := string(key); strings.HasPrefix(name, "stillso@") && host.True(value) {
+			found = name
+		}
+		return found == ""
+	})
+	return found
 }
 
 // ownFile checks a registration that is a file of ours as a whole.
@@ -210,7 +231,7 @@ func (d *checkup) receipts(ctx context.Context) map[string]time.Time {
 		}
 	}
 	if d.st != nil {
-		list, _ := d.st.Receipts(ctx, d.app.now().Add(-30*24*time.Hour), 100_000) //nolint:errcheck // the check of the store reports it
+		list, _ := d.st.Receipts(ctx, d.app.now().Add(-30*24*time.Hour), 100_000) // the check of the store reports it
 		for _, r := range list {
 			take(r)
 		}
@@ -230,7 +251,7 @@ func jsonField(line, name string) string {
 }
 
 func jsonTime(line string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, jsonField(line, "at")) //nolint:errcheck // an unreadable time is no time
+	at, _ := time.Parse(time.RFC3339Nano, jsonField(line, "at")) // an unreadable time is no time
 	return at
 }
 
@@ -243,7 +264,7 @@ func (a *app) registered(h assistant) int {
 	if h.hooks == nil {
 		return strings.Count(string(text), host.Program)
 	}
-	list, _ := settings.Registered(text, host.Program) //nolint:errcheck // what cannot be read has none
+	list, _ := settings.Registered(text, host.Program) // what cannot be read has none
 	return len(list)
 }
 
@@ -280,13 +301,13 @@ func (h *health) hostTable(p *page) {
 // hookTrouble says what is wrong with the program that is registered, or "".
 func hookTrouble(command string) string {
 	program := command
-	if _, err := os.Stat(program); err != nil { // a line for a shell
+	if _, err := os.Stat(program); err != nil { // #nosec G703 -- the program that the settings name; a line for a shell
 		program = strings.Trim(strings.Fields(command + " ")[0], "'\"")
 		if at := strings.Index(command, host.Program); at >= 0 {
 			program = strings.Trim(strings.TrimPrefix(command[:at], "& ")+hookName(), "'\" ")
 		}
 	}
-	info, err := os.Stat(program)
+	info, err := os.Stat(program) // #nosec G703 -- the program that the settings name
 	if err != nil {
 		return fmt.Sprintf("the registered program is gone: %s", program)
 	}

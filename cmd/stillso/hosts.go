@@ -157,7 +157,7 @@ func (h assistant) planInstall(a *app, hook string) (*settings.Plan, error) {
 // planRemoval works out how the host's settings look without our hook.
 func (h assistant) planRemoval(a *app) (*settings.Plan, error) {
 	if h.hooks == nil {
-		hook, _ := findHook() //nolint:errcheck // then the record alone tells whether the file is as we left it
+		hook, _ := findHook() // then the record alone tells whether the file is as we left it
 		return settings.PlanOwnRemoval(h.settings, h.file(hook), host.Program, a.keepFile(h.name))
 	}
 	return settings.PlanRemoval(h.settings, host.Program, a.keepFile(h.name))

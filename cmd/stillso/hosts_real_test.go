@@ -34,6 +34,8 @@ type realHost struct {
 	files map[string]string
 	env   func(url string) []string
 	ask   func(prompt string) []string
+	// again goes on with the last session.
+	again func(prompt string) []string
 	// read is the tool that reads a file, with its arguments; FILE is the path.
 	read [2]string
 	// start is false if its session-start event does not come in this mode;
@@ -52,13 +54,15 @@ func realHosts() []realHost {
 			env: func(url string) []string {
 				return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=dummy", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}
 			},
-			ask: func(p string) []string { return []string{"-p", p} },
+			ask:   func(p string) []string { return []string{"-p", p} },
+			again: func(p string) []string { return []string{"-c", "-p", p} },
 		},
 		{
 			name: "codex", program: "codex", read: [2]string{"exec_command", `{"cmd":"cat 'FILE'"}`}, start: true, end: true, trust: []string{"--trust"},
 			files: map[string]string{".codex/config.toml": "# mine\nmodel = \"mock-model\"   # keep\nmodel_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"MODELURL/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\n"},
 			env:   func(string) []string { return []string{"MOCK_KEY=dummy"} },
 			ask:   func(p string) []string { return []string{"exec", "--skip-git-repo-check", p} },
+			again: func(p string) []string { return []string{"exec", "resume", "--last", "--skip-git-repo-check", p} },
 		},
 		{
 			name: "gemini", program: "gemini", read: [2]string{"read_file", `{"file_path":"FILE"}`}, start: true, end: true,
@@ -66,7 +70,8 @@ func realHosts() []realHost {
 			env: func(url string) []string {
 				return []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
 			},
-			ask: func(p string) []string { return []string{"-m", "gemini-2.5-flash", "-p", p} },
+			ask:   func(p string) []string { return []string{"-m", "gemini-2.5-flash", "-p", p} },
+			again: func(p string) []string { return []string{"-m", "gemini-2.5-flash", "--resume", "latest", "-p", p} },
 		},
 		{
 			name: "qwen", program: "qwen", read: [2]string{"read_file", `{"file_path":"FILE"}`}, warm: true,
@@ -74,7 +79,8 @@ func realHosts() []realHost {
 			env: func(url string) []string {
 				return []string{"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=mock-model"}
 			},
-			ask: func(p string) []string { return []string{"--auth-type", "openai", "-p", p} },
+			ask:   func(p string) []string { return []string{"--auth-type", "openai", "-p", p} },
+			again: func(p string) []string { return []string{"--auth-type", "openai", "--continue", "-p", p} },
 		},
 		{
 			name: "copilot", program: "copilot", read: [2]string{"view", `{"path":"FILE"}`}, start: true, end: true,
@@ -82,7 +88,8 @@ func realHosts() []realHost {
 			env: func(url string) []string {
 				return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=mock-model", "COPILOT_OFFLINE=true"}
 			},
-			ask: func(p string) []string { return []string{"--allow-all-tools", "-p", p} },
+			ask:   func(p string) []string { return []string{"--allow-all-tools", "-p", p} },
+			again: func(p string) []string { return []string{"--allow-all-tools", "--continue", "-p", p} },
 		},
 		{
 			name: "opencode", program: "opencode", read: [2]string{"read", `{"filePath":"FILE"}`}, start: true,
@@ -90,7 +97,8 @@ func realHosts() []realHost {
 			env: func(string) []string {
 				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 			},
-			ask: func(p string) []string { return []string{"run", p} },
+			ask:   func(p string) []string { return []string{"run", p} },
+			again: func(p string) []string { return []string{"run", "--continue", p} },
 		},
 	}
 }
@@ -106,6 +114,8 @@ type lab struct {
 	transcripts        map[string]bool
 	// path is searched for programs first.
 	path string
+	// asked counts how often zebraPrompt was typed.
+	asked int
 }
 
 func newLab(t *testing.T, h realHost, bin string) *lab {
@@ -117,7 +127,7 @@ func newLab(t *testing.T, h realHost, bin string) *lab {
 	if keep := os.Getenv("HOSTKEEP"); keep != "" { // to look at afterwards
 		dir = filepath.Join(keep, h.name)
 	}
-	l := &lab{t: t, host: h, model: newModelServer(t), dir: dir, user: filepath.Join(dir, "a home"), project: filepath.Join(dir, "a project"), bin: bin, transcripts: map[string]bool{}}
+	l := &lab{t: t, host: h, model: newModelServer(t), dir: dir, user: filepath.Join(dir, "a home"), project: filepath.Join(dir, "a project"), bin: bin, transcripts: map[string]bool{}, asked: 2}
 	l.store = filepath.Join(l.user, ".local", "share", "stillso")
 	for _, d := range []string{l.user, l.project} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -201,7 +211,7 @@ func TestRealHosts(t *testing.T) {
 			table = append(table, fmt.Sprintf("| %s %s | %s |", h.name, l.version, strings.Join(result, " | ")))
 		})
 	}
-	t.Logf("\n| host | session start | prompt | chit-chat | turn end | session end | captured | uninstall |\n%s", strings.Join(table, "\n"))
+	t.Logf("\n| host | session start | prompt | resumed | chit-chat | turn end | session end | captured | uninstall |\n%s", strings.Join(table, "\n"))
 }
 
 // Fault: a plugin does not work, says nothing where the hook is missing, or gives
@@ -270,6 +280,12 @@ func (l *lab) all() []string {
 	counts := blocks(asked, zebraText)
 	prompt := yes(len(counts) > 0 && !hasOther(counts, 1), "the memory stands in the requests so often: %v of %d requests", counts, len(asked))
 
+	l.run(3*time.Minute, h.program, h.again(zebraPrompt)...)
+	counts = blocks(l.model.take(), zebraText)
+	again := yes(!hasOther(counts, 1), "resumed, the memory stands in the requests so often: %v", counts)
+	if h.name == "claude-code" {
+		l.compacted()
+	}
 	l.useTool()
 	l.run(3*time.Minute, h.program, h.ask("ok, go on")...)
 	counts = blocks(l.model.take(), "long_term_memories")
@@ -313,7 +329,19 @@ func (l *lab) all() []string {
 			same = yes(false, "%s stays:\n%s", name, text)
 		}
 	}
-	return []string{started, prompt, silent, turn, end, captured, same}
+	return []string{started, prompt, again, silent, turn, end, captured, same}
+}
+
+// compacted has the host compact its last session: what was shown is gone from
+// the model's sight, and comes again when it is needed.
+func (l *lab) compacted() {
+	l.run(3*time.Minute, l.host.program, l.host.again("/compact")...)
+	l.model.take()
+	l.run(3*time.Minute, l.host.program, l.host.again(zebraPrompt)...)
+	l.asked++
+	if counts := blocks(l.model.take(), zebraText); len(counts) == 0 || hasOther(counts, 1) {
+		l.t.Errorf("after compaction the memory stands in the requests so often: %v", counts)
+	}
 }
 
 // toolPrompt has the model read a file.
@@ -406,7 +434,7 @@ func (l *lab) captured() string {
 		}
 	}
 	l.spoken()
-	if typed != 1 || other != 0 {
+	if typed != l.asked || other != 0 {
 		l.t.Errorf("%d turns typed, %d others: %s", typed, other, out)
 		return "FAILED"
 	}

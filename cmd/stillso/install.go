@@ -244,8 +244,10 @@ func (a *app) yes(question string, never bool) bool {
 	if never || !a.interactive() {
 		return false
 	}
-	fmt.Fprintf(a.std.err, "%s [y/N] ", question)
-	answer, _ := bufio.NewReaderSize(a.std.in, 16).ReadString('\n') //nolint:errcheck // no answer is no
+	if _, err := fmt.Fprintf(a.std.err, "%s [y/N] ", question); err != nil {
+		return false
+	}
+	answer, _ := bufio.NewReaderSize(a.std.in, 16).ReadString('\n') // no answer is no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return true
