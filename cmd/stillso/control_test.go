@@ -225,3 +225,34 @@ func TestProposalsExpire(t *testing.T) {
 		t.Errorf("%d wait, %d expired, refused %v", len(waiting), s.sum.Expired, refused)
 	}
 }
+
+// A sweep runs after every session; tidying each time would cost a second and, with
+// a model, money. A new store is not tidied at all.
+func TestSweepTidiesOnceADay(t *testing.T) {
+	ctx := context.Background()
+	a := testApp(t, t.TempDir()+"/store")
+	defer a.close() //nolint:errcheck // a test's store
+	log, err := openSweepLog(a)
+	must(t, err)
+	defer log.Close() //nolint:errcheck // a test's log
+	for i, text := range []string{"The staging database listens on port 5432.", "The staging database now listens on port 5433."} {
+		m := &stillso.Memory{ID: fmt.Sprintf("m%d", i), Namespace: "project/p", Origin: stillso.FromUser, Content: text}
+		m.Default(a.now())
+		must(t, errOf(a.opened.Apply(ctx, a.humanChange(stillso.VerbAdd, "test", stillso.Edit{After: m}))))
+	}
+	start := a.now()
+	var tidied []int
+	for _, after := range []time.Duration{0, time.Hour, 21 * time.Hour, 22 * time.Hour} {
+		a.std.clock = func() time.Time { return start.Add(after) }
+		s := &sweeper{app: a, sum: &swept{}, log: log}
+		must(t, s.tidy(ctx))
+		tidied = append(tidied, s.sum.Tidied)
+	}
+	if !slices.Equal(tidied, []int{0, 0, 1, 0}) {
+		t.Errorf("tidied %v", tidied)
+	}
+	state, known := a.tidyState()
+	if !known || !state.At.Equal(start.Add(21*time.Hour)) {
+		t.Errorf("state %+v", state)
+	}
+}

@@ -24,7 +24,7 @@ type reviewCmd struct {
 func (reviewCmd) Help() string {
 	return `New memories that the judge was not sure of, contradictions, merges, corrections and
 what may be over wait here, grouped by what they are about. What nobody decides in 60
-days is refused. In a terminal each is shown with its texts and one key decides:
+days is refused. In a terminal each is shown with its texts and one letter, with Enter, decides:
 a approve, e edit and approve, r refuse, s skip, q quit.
 
 Examples:

@@ -194,10 +194,10 @@ func contrast(n, o *profile) bool {
 	return false
 }
 
-// modifiers returns, for each telling word of a text, the telling word right before
-// it, or the one that follows with "of".
+// modifiers returns, for each telling word of a text where it first stands, the
+// telling word right before it, or the one that follows with "of".
 func modifiers(norm string) map[string]string {
-	out := map[string]string{}
+	out, seen := map[string]string{}, map[string]bool{}
 	last := ""
 	fields := strings.Fields(norm)
 	for i, f := range fields {
@@ -207,10 +207,10 @@ func modifiers(norm string) map[string]string {
 			continue
 		}
 		w := list[len(list)-1]
-		if last != "" && out[w] == "" {
+		if last != "" && !seen[w] {
 			out[w] = last
 		}
-		if i+2 < len(fields) && fields[i+1] == "of" {
+		if !seen[w] && i+2 < len(fields) && fields[i+1] == "of" {
 			for _, g := range fields[i+2 : min(i+4, len(fields))] {
 				if owner, _ := telling(g); len(owner) > 0 {
 					out[w] = owner[0]
@@ -218,7 +218,7 @@ func modifiers(norm string) map[string]string {
 				}
 			}
 		}
-		last = w
+		last, seen[w] = w, true
 		if strings.ContainsAny(f[len(f)-1:], ",.:;)") {
 			last = ""
 		}
