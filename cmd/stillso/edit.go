@@ -15,14 +15,14 @@ import (
 type editCmd struct {
 	ID        string       `arg:"" help:"The id, or the start of it."`
 	Content   *string      `help:"The new content; - reads it from standard input."`
-	Name      string       `help:"The new name."`
-	Type      string       `help:"The new type."`
-	Priority  int          `help:"The new priority, 1 to 5."`
+	Name      *string      `help:"The new name; an empty value makes one from the text."`
+	Type      *string      `help:"The new type."`
+	Priority  *int         `help:"The new priority, 1 to 5."`
 	Namespace string       `help:"Move it: user, project (this one), or a full namespace."`
 	Replace   replacements `help:"Replace OLD by NEW in the content and the body; OLD must stand there once. Repeatable." placeholder:"OLD NEW"`
 	Tags      []string     `help:"The new tags; an empty value removes all." sep:","`
 	Alias     []string     `help:"Add a phrase you would type when you need it; repeatable." sep:"none"`
-	Why       string       `help:"The reason behind it."`
+	Why       *string      `help:"The reason behind it; an empty value removes it."`
 	Resident  *bool        `help:"Inject it at the start of every session, or no longer." negatable:""`
 	Dir       string       `help:"Act as if in this directory." type:"existingdir"`
 }
@@ -76,7 +76,7 @@ func (c *editCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err := c.change(a, after); err != nil {
 		return nil, err
 	}
-	if c.Name == "" && old.Name == capture.Name(old.Content) {
+	if after.Name == "" || c.Name == nil && old.Name == capture.Name(old.Content) {
 		after.Name = capture.Name(after.Content) // made from the words, so it follows them
 	}
 	sum := &edited{Verb: stillso.VerbEdit, Redacted: redactMemory(after)}
@@ -105,8 +105,8 @@ func (c *editCmd) run(ctx context.Context, a *app) (summary, error) {
 
 // empty reports whether no option says what to change.
 func (c *editCmd) empty() bool {
-	return c.Content == nil && c.Tags == nil && c.Resident == nil && len(c.Replace)+len(c.Alias)+c.Priority == 0 &&
-		c.Name+c.Type+c.Namespace+c.Why == ""
+	return c.Content == nil && c.Name == nil && c.Type == nil && c.Priority == nil && c.Namespace == "" &&
+		c.Tags == nil && c.Why == nil && c.Resident == nil && len(c.Replace)+len(c.Alias) == 0
 }
 
 // change puts the options into m.
@@ -122,8 +122,11 @@ func (c *editCmd) change(a *app, m *stillso.Memory) error {
 			return err
 		}
 	}
-	if c.Type != "" {
-		if m.Type, err = stillso.ParseType(c.Type); err != nil {
+	if c.Type != nil && *c.Type == "" {
+		return usagef("cannot edit %s: the type is empty; `stillso edit --help` shows how to give one", m.ID)
+	}
+	if c.Type != nil {
+		if m.Type, err = stillso.ParseType(*c.Type); err != nil {
 			return usagef("cannot edit %s: %w", m.ID, err)
 		}
 	}
@@ -132,28 +135,37 @@ func (c *editCmd) change(a *app, m *stillso.Memory) error {
 			return err
 		}
 	}
-	if c.Name != "" {
-		m.Name = c.Name
+	if c.Name != nil {
+		m.Name = strings.TrimSpace(*c.Name)
 	}
-	if c.Priority != 0 {
-		m.Priority = c.Priority
+	if c.Priority != nil {
+		if *c.Priority == 0 { // the store takes 0 for "unsaid"
+			return usagef("cannot edit %s: priority 0 is not between 1 and 5", m.ID)
+		}
+		m.Priority = *c.Priority
 	}
 	if c.Tags != nil {
-		m.Tags = nil
-		for _, t := range c.Tags {
-			if t = strings.TrimSpace(t); t != "" {
-				m.Tags = append(m.Tags, t)
-			}
-		}
+		m.Tags = given(c.Tags)
 	}
-	if c.Why != "" {
-		m.Why = c.Why
+	if c.Why != nil {
+		m.Why = strings.TrimSpace(*c.Why)
 	}
 	if c.Resident != nil {
 		m.Resident = *c.Resident
 	}
-	m.Aliases = append(m.Aliases, c.Alias...)
+	m.Aliases = append(m.Aliases, given(c.Alias)...)
 	return nil
+}
+
+// given returns the values of an option that hold something.
+func given(values []string) []string {
+	var list []string
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v != "" {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // in replaces the words in m. The content of a note is the beginning of its body,

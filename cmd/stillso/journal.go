@@ -16,7 +16,7 @@ type journalCmd struct {
 	Actor   []string `help:"human, rule or model." sep:","`
 	Batch   string   `help:"Only changes of this run." placeholder:"ID"`
 	Since   string   `help:"Only since this date (2026-11-30) or span (7d)."`
-	Limit   int      `short:"n" help:"At most so many; 0 is no limit." default:"30"`
+	Limit   atMost   `short:"n" help:"At most so many; 0 is no limit." default:"30"`
 }
 
 // Help shows examples.
@@ -33,7 +33,7 @@ type journalled struct {
 }
 
 func (c *journalCmd) run(ctx context.Context, a *app) (summary, error) {
-	f := stillso.JournalFilter{Batch: c.Batch, Limit: c.Limit}
+	f := stillso.JournalFilter{Batch: c.Batch, Limit: int(c.Limit)}
 	for _, o := range c.Outcome {
 		out := stillso.Outcome(o)
 		if !slices.Contains([]stillso.Outcome{stillso.Proposed, stillso.Applied, stillso.Refused, stillso.Undone}, out) {

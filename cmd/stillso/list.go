@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"stillso"
@@ -15,7 +16,7 @@ type listCmd struct {
 	File          string   `help:"Only memories about this file." placeholder:"PATH"`
 	All           bool     `short:"a" help:"Every namespace and every state."`
 	Count         bool     `help:"Print only how many there are; without --state, those that are not retired."`
-	Limit         int      `help:"At most so many; 0 is no limit." default:"0"`
+	Limit         atMost   `help:"At most so many; 0 is no limit." default:"0"`
 	Dir           string   `help:"Act as if in this directory." type:"path"`
 	Since         string   `help:"Only those changed since this date (2026-11-30) or span (7d)."`
 	AllNamespaces bool     `help:"Every namespace."`
@@ -28,6 +29,17 @@ func (listCmd) Help() string {
   stillso list --type todo,decision
   stillso list --namespace user --json
   stillso list --all --state retired`
+}
+
+// atMost is the value of an option that bounds how many are shown.
+type atMost int
+
+// Validate is called by the reader of the command line.
+func (m atMost) Validate() error {
+	if m < 0 {
+		return fmt.Errorf("at most %d is none: give 0 or more", int(m))
+	}
+	return nil
 }
 
 // listed is what list found.
@@ -64,7 +76,7 @@ func (c *listCmd) filtered() bool {
 }
 
 func (c *listCmd) filter(a *app) (stillso.Filter, error) {
-	f := stillso.Filter{Limit: c.Limit, File: c.File}
+	f := stillso.Filter{Limit: int(c.Limit), File: c.File}
 	var err error
 	if f.Types, err = parseTypes(c.Type); err != nil {
 		return f, err

@@ -20,7 +20,7 @@ type recallCmd struct {
 	Previous string   `help:"The user's turn before."`
 	File     []string `sep:"none" help:"A file that is open; repeatable." placeholder:"PATH"`
 	Host     string   `help:"Leave out what this host loads itself." default:"claude-code"`
-	Limit    int      `short:"n" help:"At most so many; 0 is the hook's own limit."`
+	Limit    atMost   `short:"n" help:"At most so many; 0 is the hook's own limit."`
 	All      bool     `short:"a" help:"Also show what was weighed and held back, and why."`
 	Dir      string   `help:"Act as if in this directory." type:"existingdir"`
 	At       string   `help:"Answer as of then: a date (2026-11-30) or a span back (7d)." placeholder:"DATE"`
@@ -86,6 +86,9 @@ func (c *recallCmd) run(ctx context.Context, a *app) (summary, error) {
 }
 
 func (c *recallCmd) ask(ctx context.Context, a *app, prompt string) (*recalled, error) {
+	if _, known := a.assistant(c.Host); c.Host != "" && !known {
+		return nil, usagef("cannot ask: unknown host %q; use one of %s", c.Host, a.assistantNames())
+	}
 	ns, err := a.readNamespaces("project", c.Dir)
 	if err != nil {
 		return nil, err
@@ -114,7 +117,7 @@ func (c *recallCmd) ask(ctx context.Context, a *app, prompt string) (*recalled, 
 	begin := a.std.clock()
 	o := recall.Recall(snap, recall.Query{
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
-		Now: at, Limit: c.Limit, Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
+		Now: at, Limit: int(c.Limit), Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
 	})
 	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)

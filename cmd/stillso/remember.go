@@ -114,7 +114,7 @@ func (c *rememberCmd) memory(a *app, text string) (*stillso.Memory, int, error) 
 	}
 	m := &stillso.Memory{
 		Namespace: ns, Type: kind, Name: c.Name, Content: text, Priority: c.Priority,
-		Tags: c.Tag, Aliases: c.Alias, Why: c.Why, Resident: c.Resident, Origin: stillso.FromUser,
+		Tags: given(c.Tag), Aliases: given(c.Alias), Why: c.Why, Resident: c.Resident, Origin: stillso.FromUser,
 		RelatedFiles: a.relatedFiles(c.File, c.Dir),
 	}
 	m.Default(a.now())

@@ -17,7 +17,7 @@ type searchCmd struct {
 	File          string   `help:"Only memories about this file." placeholder:"PATH"`
 	Turns         bool     `help:"Also search what was said in the captured sessions."`
 	AllNamespaces bool     `short:"a" help:"Every namespace."`
-	Limit         int      `short:"n" help:"At most so many." default:"10"`
+	Limit         atMost   `short:"n" help:"At most so many." default:"10"`
 	Dir           string   `help:"Act as if in this directory." type:"path"`
 }
 
@@ -42,7 +42,7 @@ func (c *searchCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := stillso.TextQuery{Text: text, Turns: c.Turns, Filter: stillso.Filter{File: c.File, Limit: c.Limit}}
+	q := stillso.TextQuery{Text: text, Turns: c.Turns, Filter: stillso.Filter{File: c.File, Limit: int(c.Limit)}}
 	if q.Types, err = parseTypes(c.Type); err != nil {
 		return nil, err
 	}
