@@ -33,6 +33,6 @@ hosts: # the real assistants in HOSTBIN, cut off from the network, against a fix
 	@cd cmd/stillso && set -- $(CURDIR)/bin/hosts.test -test.v -test.run '$(if $(HOST),^TestRealHosts/$(HOST),^TestReal)'; \
 	if unshare -rn true 2>/dev/null; then exec unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh "$$@"; else exec "$$@"; fi
 try: build
-	@bin/stillso try $(DIR)
+	@bin/stillso try $(if $(DIR),"$(DIR)")
 clean:
 	rm -rf bin dist
