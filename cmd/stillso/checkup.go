@@ -40,6 +40,10 @@ func (d *checkup) home(context.Context) {
 		d.health.add("home", problem, "stillso repair, or make it yours alone: chmod 700", "%v", err)
 		return
 	}
+	if odd := oddFiles(a.dir); len(odd) > 0 {
+		d.health.add("home", problem, "move it away; it is made anew", "%s", strings.Join(odd, "; "))
+		return
+	}
 	if open := looseFiles(string(a.dir)); len(open) > 0 {
 		d.health.add("home", note, "stillso repair closes them", "others may read %s: %s", plural(len(open), "file", "files"), strings.Join(open[:min(3, len(open))], ", "))
 		return
@@ -280,7 +284,7 @@ func spoolLag(dir string) (oldest time.Time, bytes int64) {
 
 // sweeping reports whether a sweep is running; it makes no lock file.
 func sweeping(lock string) bool {
-	if _, err := os.Stat(lock); err != nil {
+	if info, err := os.Lstat(lock); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	l := flock.New(lock)

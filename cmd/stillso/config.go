@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
+	"stillso/internal/home"
 	"stillso/internal/inject"
 	"stillso/internal/llm"
 )
@@ -89,16 +89,19 @@ max_tokens = 1300   # what a session begins with, estimated
 max_bytes = 5200    # the same in bytes; both hold
 `
 
+// maxConfig is the largest config.toml that is read, in bytes.
+const maxConfig = 1 << 20
+
 // readConfig reads the settings. A file that is not there is the defaults.
 // Keys that stillso does not know are returned, to warn about.
 func readConfig(path string) (config, []string, error) {
 	c := defaultConfig()
-	data, err := os.ReadFile(path) // #nosec G304 -- the settings file below the home the person chose
+	data, err := home.ReadFile(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil, nil
 	}
 	if err != nil {
-		return c, nil, fmt.Errorf("cannot read the settings: %w; check the permissions of %s", err, path)
+		return c, nil, fmt.Errorf("cannot read the settings: %w; correct %s, or move it away for the defaults", err, path)
 	}
 	meta, err := toml.Decode(string(data), &c)
 	if err != nil {

@@ -146,6 +146,13 @@ func (a *app) enrichBySessions(ctx context.Context, list []*stillso.Memory) (*en
 	prompts := map[string][]string{}
 	var changes []stillso.Change
 	for _, m := range list {
+		m, err := a.opened.Memory(ctx, m.ID) // as it is now: another capture may have changed it since
+		if errors.Is(err, stillso.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
 		if m.SourceSession == "" || len(m.Aliases) > 0 || m.State != stillso.Active {
 			continue
 		}

@@ -90,6 +90,9 @@ func (c *sweepCmd) run(ctx context.Context, a *app) (summary, error) {
 // lockSweep makes this sweep the only one; nil without an error says that
 // another one is running.
 func (a *app) lockSweep(ctx context.Context, wait bool) (func(), error) {
+	if err := plainLock(a.dir.SweepLock()); err != nil {
+		return nil, fmt.Errorf("cannot lock the sweep: %w", err)
+	}
 	l := flock.New(a.dir.SweepLock(), flock.SetPermissions(0o600))
 	got, err := l.TryLock()
 	if err == nil && !got && wait {

@@ -256,3 +256,30 @@ func TestSettings(t *testing.T) {
 		t.Errorf("overwrote the settings: exit %d", code)
 	}
 }
+
+// A memory that the same sweep captures and supersedes must not make the sweep fail
+// when it learns the words of what it captured.
+func TestSweepThatSupersedesItsOwnCapture(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(d.proj, "s1.jsonl")
+	for i, text := range []string{
+		"Remember: always run gizmo0 before you commit module.", "Remember: always run gizmo1 before you commit module.",
+		"Remember: always run gizmo2 before you commit module.",
+	} {
+		d.write(path, row(t, "user", "u"+string(rune('1'+i)), text, d.proj))
+		d.queue("turn-end", "s1", path)
+	}
+	other := filepath.Join(d.proj, "s2.jsonl")
+	d.write(other, strings.ReplaceAll(row(t, "user", "v4", "Remember: always run gizmo7 before you commit module.", d.proj), `"s1"`, `"s2"`))
+	d.queue("session-end", "s1", path)
+	d.queue("session-end", "s2", other)
+	var got swept
+	d.json(&got, "sweep")
+	if len(got.Errors) > 0 {
+		t.Errorf("%+v", got)
+	}
+	var list listed
+	if d.json(&list, "list", "--all", "--dir", d.proj, "--state", "superseded"); len(list.Memories) == 0 {
+		t.Error("nothing was superseded: this tests nothing")
+	}
+}

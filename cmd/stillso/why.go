@@ -78,7 +78,7 @@ func (c *whyCmd) run(ctx context.Context, a *app) (summary, error) {
 
 // spooledReceipts returns the receipts that wait for a sweep, oldest first.
 func (a *app) spooledReceipts() ([]stillso.Receipt, error) {
-	f, err := os.Open(filepath.Join(a.dir.Spool(), home.Receipts)) // #nosec G304 -- a file of the home directory
+	f, err := home.OpenFile(filepath.Join(a.dir.Spool(), home.Receipts), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -6,6 +6,7 @@ package home
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -116,8 +117,43 @@ func (d Dir) Exists() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// OpenFile opens a file of the home directory with mode 0600 and without following a
-// link in its place.
+// OpenFile opens a file of the home directory with mode 0600, without following a link
+// in its place and without waiting for the other end of a pipe. What is no plain file
+// is an error that is ErrNotPlain.
 func OpenFile(path string, flag int) (*os.File, error) {
-	return os.OpenFile(path, flag|noFollow, 0o600) //nolint:gosec // the path is one of ours
+	return plain(os.OpenFile(path, flag|noFollow|noWait, 0o600)) //nolint:gosec // the path is one of ours
+}
+
+// ErrNotPlain says that a folder, a link or a special file stands where stillso keeps a
+// plain file.
+var ErrNotPlain = errors.New("no plain file; move it away, it is made anew")
+
+func plain(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: ErrNotPlain}
+	}
+	if err != nil {
+		f.Close() //nolint:errcheck,gosec // nothing was written
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads a file that a person keeps in the home directory, or has linked from
+// there, up to limit bytes. It never waits: what is no plain file is ErrNotPlain.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := plain(os.OpenFile(path, os.O_RDONLY|noWait, 0)) // #nosec G304 -- the path is one of ours
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", limit)}
+	}
+	return data, err
 }

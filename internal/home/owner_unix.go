@@ -9,7 +9,10 @@ import (
 	"syscall"
 )
 
-const noFollow = syscall.O_NOFOLLOW
+const (
+	noFollow = syscall.O_NOFOLLOW
+	noWait   = syscall.O_NONBLOCK
+)
 
 func (d Dir) checkOwner(info fs.FileInfo) error {
 	if info.Mode().Perm()&0o022 != 0 {
