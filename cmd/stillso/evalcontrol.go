@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"stillso/internal/eval"
 )
@@ -139,4 +141,28 @@ func (c *conflicted) text(p *page) {
 		}
 	}
 	p.printf("score %d of %d in %d sessions with %s; %s recalled without a label\n", c.Score, c.Questions, c.Sessions, plural(c.Memories, "memory", "memories"), plural(c.Unlabelled, "lie", "lies"))
+}
+
+// control measures what keeps a store true: sets that are there, and the story.
+func (e *evaluatedAll) control(ctx context.Context, a *app, bench string) error {
+	runs := []command{&evalConflictCmd{}}
+	if dir := filepath.Join(bench, "beam-100k"); isDir(dir) {
+		runs = append([]command{&evalNewestCmd{Dir: dir}}, runs...)
+	}
+	if dir := filepath.Join(bench, "forgeteval-external77"); isDir(dir) {
+		runs = append([]command{&evalControlCmd{Dir: dir}}, runs...)
+	}
+	for _, r := range runs {
+		got, err := r.run(ctx, a)
+		if err != nil {
+			return err
+		}
+		e.Control = append(e.Control, got)
+	}
+	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

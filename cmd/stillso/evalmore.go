@@ -139,6 +139,7 @@ type evaluatedAll struct {
 	Aliased *evaluated   `json:"recall_with_aliases"`
 	Capture []*extracted `json:"extraction"`
 	Bench   *benched     `json:"bench"`
+	Control []summary    `json:"control"`
 }
 
 func (c *evalAllCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -189,7 +190,8 @@ func (c *evalAllCmd) run(ctx context.Context, a *app) (summary, error) {
 		}
 		sum.Bench.Runs = append(sum.Bench.Runs, f)
 	}
-	return sum, nil
+	p.show("control")
+	return sum, sum.control(ctx, a, filepath.Join(dir, "bench"))
 }
 
 func (e *evaluatedAll) text(p *page) {
@@ -204,5 +206,9 @@ func (e *evaluatedAll) text(p *page) {
 	if len(e.Bench.Runs) > 0 {
 		p.printf("\n%s\n", p.bold("Public benchmarks of search"))
 		e.Bench.text(p)
+	}
+	p.printf("\n%s\n", p.bold("Control: forgetting, the newest value, lies"))
+	for _, c := range e.Control {
+		c.text(p)
 	}
 }
