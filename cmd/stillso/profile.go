@@ -297,6 +297,24 @@ func (d *profileDesk) learnUse(ctx context.Context, a *app) error {
 	return nil
 }
 
+// inheritPlace lets what takes the place of a line of the profile take its place there,
+// too: a correction of what is always there must not be the part that is looked up.
+func inheritPlace(changes []stillso.Change) {
+	for _, c := range changes {
+		heir := ""
+		for _, e := range c.Edits {
+			if e.Before != nil && e.Before.Resident && e.Before.State == stillso.Active && e.After != nil && e.After.State == stillso.Superseded {
+				heir = e.After.SupersededBy
+			}
+		}
+		for _, e := range c.Edits {
+			if heir != "" && e.After != nil && e.After.ID == heir && e.After.State == stillso.Active && c.Outcome == stillso.Applied {
+				e.After.Resident = true
+			}
+		}
+	}
+}
+
 // joinResidents returns the batch of changes that touch the profile, "" if none
 // does. They get one, so that what has to make room is taken back with them.
 func joinResidents(changes []stillso.Change) string {

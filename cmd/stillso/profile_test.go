@@ -97,6 +97,23 @@ func TestTwelveIntoFourteen(t *testing.T) {
 	}
 }
 
+// A correction of a line that is always there must be there as well, whoever made it
+// and whatever they thought of saying.
+func TestCorrectionInheritsItsPlace(t *testing.T) {
+	d := newDesk(t)
+	old := d.remember("Module m07 always calls helper h07.", "--namespace", "user", "--type", "constraint", "--resident")
+	id := d.remember("Module m07 never calls helper h07.", "--namespace", "user", "--type", "constraint", "--supersedes", old)
+	var s profileShown
+	if d.json(&s, "profile", "--dir", d.proj); len(s.Lines) != 1 || s.Lines[0].Memory.ID != id {
+		t.Errorf("%+v", s.Lines)
+	}
+	d.must("undo", "--last")
+	s = profileShown{}
+	if d.json(&s, "profile", "--dir", d.proj); len(s.Lines) != 1 || s.Lines[0].Memory.ID != old {
+		t.Errorf("after the undo: %+v", s.Lines)
+	}
+}
+
 // Promote and demote are a person's word: journalled, kept by the rule, undoable.
 func TestProfileCommands(t *testing.T) {
 	d := newDesk(t)

@@ -34,6 +34,7 @@ func (a *app) apply(ctx context.Context, changes ...stillso.Change) ([]stillso.C
 	for i := range changes {
 		redactChange(&changes[i])
 	}
+	inheritPlace(changes)
 	resident := joinResidents(changes)
 	done, err := st.Apply(ctx, changes...)
 	if err != nil {

@@ -237,9 +237,7 @@ func (d *drawer) sentence(s string) {
 	}
 	d.git(text, low)
 	d.commands(text, low)
-	if strings.ContainsAny(text, "@=`") || strings.Contains(text, " v") {
-		d.packages(text)
-	}
+	d.packages(text)
 	if strings.Contains(text, "_") {
 		d.variables(text)
 	}
@@ -249,10 +247,18 @@ func (d *drawer) sentence(s string) {
 		}
 	}
 	d.paths(text)
-	if len(d.claims) > before && rules().hedged.MatchString(s) {
+	if len(d.claims) > before && mayHedge(low) && rules().hedged.MatchString(s) {
 		d.claims = d.claims[:before]
 	}
 	d.merged(s, low)
+}
+
+// mayHedge reports whether a part of a hedging word stands in a sentence in lower
+// case: most have none, and the expression for the words is slow.
+func mayHedge(low string) bool {
+	return containsAny(low, "delet", "remov", "renam", "no longer", "gone", "move", "used to", "former", "previously", "there ", "n't", "not ", "creat", "will ", "plan", "would",
+		"e.g", "for ex", "for in", "such as", "instead", "rather", "replace", "generate", "ignore", "repo", "project", "service",
+		"删", "除", "去掉", "不", "曾", "以前", "原来", "名", "到", "没有", "建", "例如", "比如", "生成", "另", "别", "其他")
 }
 
 // git draws what a sentence says of branches, tags, commits and the repository.
@@ -333,8 +339,17 @@ func (d *drawer) commands(s, low string) {
 }
 
 func (d *drawer) packages(s string) {
-	for _, re := range []*regexp.Regexp{rules().at, rules().pinned, rules().module, rules().quoted} {
-		for _, m := range re.FindAllStringSubmatch(s, -1) {
+	if !strings.ContainsAny(s, "0123456789") {
+		return
+	}
+	for _, rule := range []struct {
+		mark string
+		re   *regexp.Regexp
+	}{{"@", rules().at}, {"==", rules().pinned}, {" v", rules().module}, {"` ", rules().quoted}} {
+		if !strings.Contains(s, rule.mark) {
+			continue
+		}
+		for _, m := range rule.re.FindAllStringSubmatch(s, -1) {
 			v := strings.TrimRight(m[2], ".-+_")
 			if isCode(path.Ext(m[1])) || strings.HasSuffix(m[1], "/") || strings.Count(v, ".") == 3 {
 				continue // user@10.0.0.1 is no package

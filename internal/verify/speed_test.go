@@ -21,3 +21,10 @@ func TestClaimsOfLargeNotes(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkClaims(b *testing.B) {
+	m := &stillso.Memory{Type: stillso.Fact, Content: "Module number7 keeps its cache in internal/mod7/file7.go and is built by `make mod7` for team3."}
+	for b.Loop() {
+		Claims(m)
+	}
+}

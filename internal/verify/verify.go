@@ -9,7 +9,7 @@ package verify
 
 import (
 	"context"
-	"slices"
+	"sync"
 	"time"
 
 	"stillso"
@@ -109,14 +109,19 @@ func Probes() []Probe {
 	}
 }
 
+// registry is the set by name, made once.
+var registry = sync.OnceValue(func() map[string]Probe {
+	out := map[string]Probe{}
+	for _, p := range Probes() {
+		out[p.Name] = p
+	}
+	return out
+})
+
 // Find returns the probe of that name.
 func Find(name string) (Probe, bool) {
-	list := Probes()
-	i := slices.IndexFunc(list, func(p Probe) bool { return p.Name == name })
-	if i < 0 {
-		return Probe{}, false
-	}
-	return list[i], true
+	p, ok := registry()[name]
+	return p, ok
 }
 
 // The bounds of a run.
