@@ -14,9 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"stillso"
 	"stillso/internal/files"
-	"stillso/internal/home"
 	"stillso/internal/host"
 	"stillso/internal/host/codex"
 	"stillso/internal/settings"
@@ -34,19 +32,26 @@ type hostHealth struct {
 	Trusted    string `json:"trusted"`
 	Current    bool   `json:"current"`
 	// Seen is when the hook last left a receipt for this host.
-	Seen     *time.Time `json:"seen,omitempty"`
-	Settings string     `json:"settings"`
+	Seen *time.Time `json:"seen,omitempty"`
+	// Arrived: what was last injected stands in the host's own transcript: yes, no,
+	// unknown; "-" if nothing was.
+	Arrived  string `json:"arrived"`
+	Settings string `json:"settings"`
 }
 
 // hooks checks for every host that is here whether the hook is registered, is
 // trusted, and is the one that belongs to this stillso.
 func (d *checkup) hooks(ctx context.Context) {
-	seen := d.receipts(ctx)
+	seen, shown := d.receipts(ctx)
 	any := false
 	for _, h := range d.app.assistants() {
 		row := hostHealth{Host: h.name, Present: h.present(d.app), Settings: h.settings, Trusted: "-"}
 		if at, ok := seen[h.name]; ok {
 			row.Seen = &at
+		}
+		row.Arrived = "-"
+		if r, ok := shown[h.name]; ok && row.Present {
+			row.Arrived = d.arrived(ctx, h, r)
 		}
 		if d.host(ctx, h, &row); row.Present || row.Registered > 0 {
 			any = true
@@ -221,40 +226,6 @@ func (d *checkup) codexTrust(ctx context.Context, h assistant, row *hostHealth) 
 	return true
 }
 
-// receipts returns when each host last left a receipt: those of the store, and
-// those that still wait in the spool.
-func (d *checkup) receipts(ctx context.Context) map[string]time.Time {
-	seen := map[string]time.Time{}
-	take := func(r stillso.Receipt) {
-		if r.At.After(seen[r.Host]) {
-			seen[r.Host] = r.At
-		}
-	}
-	if d.st != nil {
-		list, _ := d.st.Receipts(ctx, d.app.now().Add(-30*24*time.Hour), 100_000) // the check of the store reports it
-		for _, r := range list {
-			take(r)
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(d.app.dir.Spool(), home.Receipts)) // #nosec G304 -- below our home
-	if err == nil {
-		for line := range strings.Lines(string(text)) {
-			take(stillso.Receipt{Host: jsonField(line, "host"), At: jsonTime(line)})
-		}
-	}
-	delete(seen, "")
-	return seen
-}
-
-func jsonField(line, name string) string {
-	return host.Line(host.Member([]byte(strings.TrimSpace(line)), name))
-}
-
-func jsonTime(line string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, jsonField(line, "at")) // an unreadable time is no time
-	return at
-}
-
 // registered counts our hooks in the settings of a host.
 func (a *app) registered(h assistant) int {
 	text, err := os.ReadFile(h.settings) // #nosec G304 -- the settings of the assistant
@@ -292,10 +263,10 @@ func (h *health) hostTable(p *page) {
 		if x.Registered == 0 {
 			current = "-"
 		}
-		rows = append(rows, []string{x.Host, yes(x.Present), registered, x.Trusted, current, seen})
+		rows = append(rows, []string{x.Host, yes(x.Present), registered, x.Trusted, current, seen, x.Arrived})
 	}
 	p.printf("\n")
-	p.table(slices.Clone([]string{"host", "here", "registered", "trusted", "current", "last receipt"}), rows)
+	p.table(slices.Clone([]string{"host", "here", "registered", "trusted", "current", "last receipt", "arrived"}), rows)
 }
 
 // hookTrouble says what is wrong with the program that is registered, or "".

@@ -313,7 +313,7 @@ func (l *lab) all() []string {
 	l.run(3*time.Minute, "stillso", "sweep", "--wait")
 	captured := l.captured()
 	doctor := l.run(time.Minute, "stillso", "doctor")
-	if !regexp.MustCompile(h.name + ` +yes +\d of \d +(yes|-) +yes +2`).MatchString(doctor) {
+	if !regexp.MustCompile(h.name + ` +yes +\d of \d +(yes|-) +yes +2\S+ \S+ +(yes|unknown)`).MatchString(doctor) || strings.Count(doctor, " yes\n") == 0 && h.name != "opencode" {
 		t.Errorf("doctor:\n%s", doctor)
 	}
 	l.run(time.Minute, "stillso", "uninstall", h.name)
