@@ -76,8 +76,9 @@ type Formula struct {
 	// Pasted is by what the threshold is raised for a prompt that is nothing but a
 	// paste: the largest source of false hits.
 	Pasted float64
-	// Hint is the share of the threshold from which on a memory may be hinted at.
-	Hint float64
+	// Hint is the share of the threshold from which on a memory may be hinted at,
+	// HintAliased that of one with aliases, which seldom needs it.
+	Hint, HintAliased float64
 	// Second is what share of the first hit's strength the second one must have,
 	// Further that of any other.
 	Second, Further float64
@@ -93,7 +94,7 @@ func Default() Formula {
 		StrangePair: .25, OtherWord: .003, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
 		BaseAliased: 3.9, BasePlain: 3.3, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
-		Before: .4, Touched: .6, File: 1.2, Pasted: 1.6, Hint: .7,
+		Before: .4, Touched: .6, File: 1.2, Pasted: 1.6, Hint: .65, HintAliased: .8,
 		Second: .6, Further: .85,
 	}
 }

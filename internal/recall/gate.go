@@ -51,7 +51,11 @@ func (r *run) hint() {
 	o, f := &r.out, &r.model.Formula
 	for i := range o.Weighed[:min(len(o.Weighed), maxHints)] {
 		h := &o.Weighed[i]
-		if h.Strength < f.Hint*h.Threshold || !telling(h.Doc.Name) || r.q.Skip != nil && r.q.Skip(h.Doc.ID) {
+		share := f.Hint
+		if h.Doc.Flags&snapshot.HasAliases != 0 {
+			share = f.HintAliased
+		}
+		if h.Strength < share*h.Threshold || !telling(h.Doc.Name) || r.q.Skip != nil && r.q.Skip(h.Doc.ID) {
 			continue
 		}
 		h.Why = "hinted at: " + h.Why
