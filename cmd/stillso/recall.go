@@ -19,7 +19,7 @@ type recallCmd struct {
 	Prompt   []string `arg:"" help:"The prompt; - reads it from standard input."`
 	Previous string   `help:"The user's turn before."`
 	File     []string `sep:"none" help:"A file that is open; repeatable." placeholder:"PATH"`
-	Host     string   `help:"Leave out what this host loads itself." default:"claude-code"`
+	Host     string   `help:"Leave out what this host loads itself; an empty value leaves nothing out." default:"claude-code"`
 	Limit    atMost   `short:"n" help:"At most so many; 0 is the hook's own limit."`
 	All      bool     `short:"a" help:"Also show what was weighed and held back, and why."`
 	Dir      string   `help:"Act as if in this directory." type:"existingdir"`
@@ -114,17 +114,21 @@ func (c *recallCmd) ask(ctx context.Context, a *app, prompt string) (*recalled, 
 		}
 		defer done()
 	}
-	begin := a.std.clock()
-	o := recall.Recall(snap, recall.Query{
+	q := recall.Query{
 		Prompt: prompt, PreviousTurn: c.Previous, Files: c.File, Namespaces: ns, Host: c.Host,
 		Now: at, Limit: int(c.Limit), Explain: true, Hints: string(snap.Constant(hintsKey)) == "on",
-	})
+	}
+	begin := a.std.clock()
+	o := recall.Recall(snap, q)
 	r := &recalled{Namespace: ns, IDs: []string{}, Asked: []asked{}, Weighed: []weighed{}, Silence: o.Receipt.Silence, all: c.All}
 	r.Block, r.IDs = block(o.Hits)
 	if r.Block == "" {
 		r.Hint, _ = inject.Hint(items(o.Hints))
 	}
 	r.Micros = a.std.clock().Sub(begin).Microseconds()
+	if r.Block == "" {
+		r.loaded(snap, q)
+	}
 	for _, t := range o.Asked {
 		r.Asked = append(r.Asked, asked{Term: t.Term, Weight: t.Weight, Info: t.Info, Memories: snap.Frequency(t.Term)})
 	}
@@ -132,6 +136,18 @@ func (c *recallCmd) ask(ctx context.Context, a *app, prompt string) (*recalled, 
 		r.Weighed = append(r.Weighed, weigh(h))
 	}
 	return r, damaged(snap.Err())
+}
+
+// loaded says it if the silence is only because the host loads what fits itself: a
+// person who has just imported a CLAUDE.md wonders where it went.
+func (r *recalled) loaded(snap *snapshot.Snapshot, q recall.Query) {
+	host := q.Host
+	if q.Host = ""; host == "" {
+		return
+	}
+	if hits := recall.Recall(snap, q).Hits; len(hits) > 0 {
+		r.Silence = fmt.Sprintf("%s loads what fits from its own files, so it is not injected there a second time: %s; --host '' shows it", host, hits[0].Doc.ID)
+	}
 }
 
 // openIndex opens the index that the hook reads.
