@@ -27,7 +27,7 @@ const aboutShare = 0.6
 // stays. A denial is not what it denies: it names nothing. Memories come in their
 // order.
 func About(words string, memories []*stillso.Memory) []Target {
-	q := newAsk(words)
+	q := newAsk(words, memories)
 	if len(q.must)+len(q.terms) == 0 {
 		return nil
 	}
@@ -128,23 +128,36 @@ type ask struct {
 	terms []string
 }
 
-func newAsk(words string) ask {
+func newAsk(words string, memories []*stillso.Memory) ask {
 	var q ask
-	for w := range strings.FieldsSeq(words) {
+	for i, w := range strings.Fields(words) {
 		w = strings.Trim(w, ".,;:'\"`()?!")
 		w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
 		r, _ := utf8.DecodeRuneInString(w)
-		if unicode.IsUpper(r) || strings.ContainsAny(w, "0123456789@_") || strings.Contains(w, "-") && w != "-" {
-			q.must = append(q.must, strings.ToLower(w))
+		switch {
+		case strings.ContainsAny(w, "0123456789@_"), strings.Contains(w, "-") && w != "-":
+		case unicode.IsUpper(r) && (i > 0 || !common(w, memories)):
+		default:
+			continue
 		}
+		q.must = append(q.must, strings.ToLower(w))
 	}
 	all, _ := telling(words)
 	for _, t := range all {
-		if !slices.ContainsFunc(q.must, func(m string) bool { return m == t }) {
+		if !slices.Contains(q.must, t) {
 			q.terms = append(q.terms, t)
 		}
 	}
 	return q
+}
+
+// common reports whether a first word has its capital for that only: some memory has
+// it in small letters.
+func common(w string, memories []*stillso.Memory) bool {
+	small := strings.ToLower(w)
+	return slices.ContainsFunc(memories, func(m *stillso.Memory) bool {
+		return strings.Contains(m.Content, small) && token(m.Content, small)
+	})
 }
 
 // named reports whether a text has what was named.
@@ -220,26 +233,71 @@ func (q ask) share(content string) int {
 	return n
 }
 
-// other takes the named one of two people out of "A and B do x".
+// other takes the named ones out of "A and B do x" and "A, B and C do x". It returns
+// "" if all of them are named, or nobody stands beside another.
 func (q ask) other(content string) string {
 	words := strings.Fields(content)
-	if len(words) < 4 || words[1] != "and" || len(q.must) == 0 {
+	people, at := coordinated(words)
+	if len(people) < 2 {
 		return ""
 	}
-	first, second := strings.ToLower(words[0]), strings.ToLower(words[2])
-	a, b := slices.Contains(q.must, first), slices.Contains(q.must, second)
-	if r, _ := utf8.DecodeRuneInString(words[2]); a == b || !unicode.IsUpper(r) {
+	var stay []string
+	for i, p := range people {
+		if !q.means(p, people, i) {
+			stay = append(stay, p)
+		}
+	}
+	if len(stay) == 0 || len(stay) == len(people) {
 		return ""
 	}
-	stays := words[2]
-	if b {
-		stays = words[0]
-	}
-	tail := words[3:]
-	if tail[0] == "both" && len(tail) > 1 {
+	tail := slices.Clone(words[at:])
+	if (tail[0] == "both" || tail[0] == "all") && len(tail) > 1 {
 		tail = tail[1:]
 	}
-	return stays + " " + one(tail[0]) + " " + strings.Join(tail[1:], " ")
+	if len(stay) == 1 {
+		tail[0] = one(tail[0])
+		return stay[0] + " " + strings.Join(tail, " ")
+	}
+	last := len(stay) - 1
+	return strings.Join(stay[:last], ", ") + " and " + stay[last] + " " + strings.Join(tail, " ")
+}
+
+// coordinated returns the names that a text begins with, if there are several, and
+// where what they do begins.
+func coordinated(words []string) (people []string, at int) {
+	var name []string
+	and := false
+	for i, w := range words {
+		r, _ := utf8.DecodeRuneInString(w)
+		switch {
+		case w == "and" && len(name) > 0 && !and:
+			people, name, and = append(people, strings.Join(name, " ")), nil, true
+		case unicode.IsUpper(r) && !strings.HasSuffix(w, "'s") && !strings.HasSuffix(w, "’s"):
+			name = append(name, strings.TrimSuffix(w, ","))
+			if strings.HasSuffix(w, ",") && !and {
+				people, name = append(people, strings.Join(name, " ")), nil
+			}
+		default:
+			if !and || len(name) == 0 {
+				return nil, 0
+			}
+			return append(people, strings.Join(name, " ")), i
+		}
+	}
+	return nil, 0
+}
+
+// means reports whether the words name this one of several people: by a part of the
+// name that the others do not have.
+func (q ask) means(person string, people []string, i int) bool {
+	for w := range strings.FieldsSeq(strings.ToLower(person)) {
+		w = strings.Trim(w, ".")
+		others := slices.ContainsFunc(slices.Delete(slices.Clone(people), i, i+1), func(p string) bool { return token(p, w) })
+		if !others && slices.Contains(q.must, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // one puts the verb of several people into the form of one.

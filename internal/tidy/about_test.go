@@ -18,6 +18,8 @@ func TestAbout(t *testing.T) {
 		"Fay does not have root access to the vault.",
 		"Gus keeps archives on shelf A-9 and labels boxes with tag moss.",
 		"The main mail is hal@x.test.", "The spare mail is hal.two@x.test.",
+		"Dr. Moss and Dr. Reed both treat ward 3.", "Jo, Kim and Lee are on the Neptune shift.",
+		"The patient's dose is 5 mg; his allergy is penicillin.", "The relay listens on port 81 and logs to Loki.",
 		"Ivy first used Vim as her editor.", "Ivy later switched to Emacs for macros.",
 	}
 	for words, want := range map[string]string{
@@ -28,6 +30,10 @@ func TestAbout(t *testing.T) {
 		"Gus archives shelf":        "Gus keeps archives on shelf A-9 and labels boxes with tag moss. -> Gus labels boxes with tag moss.",
 		"hal@x.test mail":           "The main mail is hal@x.test.",
 		"Ivy editor":                "Ivy first used Vim as her editor. | Ivy later switched to Emacs for macros.",
+		"Dr. Moss ward 3":           "Dr. Moss and Dr. Reed both treat ward 3. -> Dr. Reed treats ward 3.",
+		"Kim Neptune shift":         "Jo, Kim and Lee are on the Neptune shift. -> Jo and Lee are on the Neptune shift.",
+		"Patient dose":              "The patient's dose is 5 mg; his allergy is penicillin. -> The patient's allergy is penicillin.",
+		"relay port":                "The relay listens on port 81 and logs to Loki. -> The relay logs to Loki.",
 		"Zoe Elm office":            "",
 		"":                          "",
 		"where does everybody work": "",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"stillso"
@@ -279,40 +280,43 @@ func (p *pass) part(n, o *profile) bool {
 	return false
 }
 
-// joints part a sentence in two statements about one subject.
-var joints = [...]struct {
-	text  string
-	owned bool // "and her alias is": the subject is an owner
-}{
-	{" and his ", true}, {" and her ", true}, {" and its ", true}, {" and their ", true}, {" and ", false},
-}
+// joints part a sentence in two statements about one subject: "and her alias is",
+// where the subject is an owner.
+var joints = [...]string{" and his ", " and her ", " and its ", " and their ", " and the "}
 
 // clauses splits "A's x is 1 and her y is 2" and "A does x and does y" in two
 // statements, each with its subject. What is not plainly so stays one.
 func clauses(s string) []string {
-	if n := strings.Count(s, " and "); n != 1 || strings.ContainsAny(s, ";\n") || strings.Count(s, ". ") > 0 {
-		return []string{s}
+	whole := []string{s}
+	flat := strings.ReplaceAll(strings.ReplaceAll(s, ", and ", " and "), "; ", " and ")
+	words := strings.Fields(flat)
+	if strings.Count(flat, " and ") != 1 || strings.Contains(s, "\n") || strings.Contains(s, ". ") || len(words) < 6 {
+		return whole
 	}
-	subject, _, ok := strings.Cut(s, " ")
-	if first, _ := utf8.DecodeRuneInString(subject); !ok || !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZ", first) {
-		return []string{s}
+	if first, _ := utf8.DecodeRuneInString(flat); !unicode.IsUpper(first) {
+		return whole
 	}
+	owner, _, owned := strings.Cut(strings.ReplaceAll(flat, "’", "'"), "'s ")
+	owned = owned && len(strings.Fields(owner)) <= 3
 	for _, j := range joints {
-		a, b, ok := strings.Cut(s, j.text)
-		if !ok {
-			continue
-		}
-		if j.owned {
-			owner := strings.TrimSuffix(strings.TrimSuffix(subject, "'s"), "’s")
+		a, b, ok := strings.Cut(flat, j)
+		if ok && owned {
 			return []string{a + ".", owner + "'s " + b}
 		}
-		verb, _, _ := strings.Cut(b, " ")
-		if strings.HasSuffix(subject, "s") && strings.Contains(subject, "'") || !strings.HasSuffix(verb, "s") || len(strings.Fields(a)) < 3 {
-			return []string{s} // a list of things, not of statements
-		}
-		return []string{a + ".", subject + " " + b}
 	}
-	return []string{s}
+	a, b, _ := strings.Cut(flat, " and ")
+	verb, _, _ := strings.Cut(b, " ")
+	if owned || !strings.HasSuffix(verb, "s") || len(strings.Fields(a)) < 3 {
+		return whole // a list of things, not of statements
+	}
+	subject := words[0]
+	if strings.Contains(" The A An Our My Their His Her ", " "+subject+" ") {
+		if strings.HasSuffix(words[1], "s") || !strings.HasSuffix(words[2], "s") {
+			return whole // where the subject ends is not plain
+		}
+		subject += " " + words[1]
+	}
+	return []string{a + ".", subject + " " + b}
 }
 
 // place names the file that a memory stands in.
