@@ -152,6 +152,9 @@ type patterns struct {
 	// hedged matches a sentence that speaks of what is not here: what was, will be,
 	// could be, or is somewhere else.
 	hedged *regexp.Regexp
+	// undone matches what stands before a name that something is done away with or is
+	// still to be made, passed what stands behind it.
+	undone, passed *regexp.Regexp
 
 	url    *regexp.Regexp
 	branch *regexp.Regexp
@@ -180,11 +183,15 @@ type patterns struct {
 
 var rules = sync.OnceValue(func() *patterns {
 	return &patterns{
-		hedged: regexp.MustCompile(`(?i)\b(?:delet|remov|renam)\w*|\bno longer\b|\bgone\b|\bmoved? (?:\S+ )?(?:from|away|out)\b|\bused to\b|\bformer(?:ly)?\b|\bpreviously\b` +
-			`|\bthere (?:is|was|are|were) no\b|\b(?:does|did|do)(?:n't| not) (?:exist|create|add)\b|\bcreat(?:e|es|ed|ing)\b|\bwill (?:be|move|live|go)\b|\bplanned\b|\bwould\b` +
-			`|\be\.g\.?|\bfor example\b|\bfor instance\b|\bsuch as\b|\binstead of\b|\brather than\b|\breplace[ds]\b|\bgenerate[ds]\b|\bgit-?ignored?\b` +
+		hedged: regexp.MustCompile(`(?i)\bno longer\b|\bgone\b|\bused to\b|\bformer(?:ly)?\b|\bpreviously\b` +
+			`|\bthere (?:is|was|are|were) no\b|\b(?:does|did|do)(?:n't| not) (?:exist|create|add)\b|\bwill (?:be|move|live|go)\b|\bplanned\b|\bwould\b` +
+			`|\be\.g\.?|\bfor example\b|\bfor instance\b|\bsuch as\b|\binstead of\b|\brather than\b|\bgit-?ignored?\b` +
 			`|\b(?:other|another|different|separate|upstream|sister|their) (?:repo|repository|project|service)\b|\bin the \S+ (?:repo|repository)\b` +
-			`|删除|删掉|已删|移除|去掉|不再|曾经|以前|原来|改名|重命名|搬到|移到|不存在|没有|新建|创建|例如|比如|而不是|生成|另一个|别的(?:仓库|项目)|其他(?:仓库|项目)`),
+			`|不再|曾经|以前|原来|不存在|例如|比如|而不是|另一个(?:仓库|项目)|别的(?:仓库|项目)|其他(?:仓库|项目)`),
+		undone: regexp.MustCompile(`(?:\b(?:delet|remov|renam|creat|replac|generat|dropp?)(?:e|es|ed|ing)?|\bmoved? (?:\S+ )?(?:from|out of))\s+(?:(?:the|a|an|old|new|file|files|script|folder|branch|tag|target|our|that|this|your|my)\s+){0,3}["'\x60(]*$` +
+			`|(?:删除|删掉|移除|去掉|新建|创建|生成|重命名)(?:了|文件|一个)*\s*["'\x60“]*$`),
+		passed: regexp.MustCompile(`^["'\x60)]*,?\s+(?:(?:file|folder|script|branch|tag|target)\s+)?(?:was|is|were|are|has been|have been|had been|got|gets|will be|must be)\s+(?:(?:now|since|later|then|being|to be)\s+)?(?:deleted|removed|renamed|created|replaced|generated|moved|dropped)\b` +
+			`|^["'\x60”]*\s*(?:文件|分支)?(?:已经|已|被|已被|早已)+(?:删|移除|去掉|改名|重命名|搬|移|生成)`),
 
 		url:      regexp.MustCompile("https?://[^\\s<>\"'`\\]\\[{}|^\\\\，。；、（）]+"),
 		branch:   regexp.MustCompile("(?i)(?:\\bbranch(?:es)?|分支)(?:\\s+(?:is|called|named|name is|叫|是|为)){0,3}[\\s：:]*[`\"'“]([\\w./#+-]+)[`\"'”]|[`\"'“]([\\w./#+-]+)[`\"'”]\\s*(?:branch\\b|分支)|\\bbranch (?:is )?(?:called|named) ([\\w./-]+)|\\b(main|master|develop|trunk|staging|production) branch\\b|\\bbranch (main|master|develop|trunk|staging|production)\\b"),
@@ -247,8 +254,11 @@ func (d *drawer) sentence(s string) {
 		}
 	}
 	d.paths(text)
-	if len(d.claims) > before && mayHedge(low) && rules().hedged.MatchString(s) {
-		d.claims = d.claims[:before]
+	if len(d.claims) > before && mayHedge(low) {
+		if rules().hedged.MatchString(s) {
+			d.claims = d.claims[:before]
+		}
+		d.claims = append(d.claims[:before], slices.DeleteFunc(d.claims[before:], func(c stillso.Claim) bool { return notHere(low, c.Args[0]) })...)
 	}
 	d.merged(s, low)
 }
@@ -256,9 +266,29 @@ func (d *drawer) sentence(s string) {
 // mayHedge reports whether a part of a hedging word stands in a sentence in lower
 // case: most have none, and the expression for the words is slow.
 func mayHedge(low string) bool {
-	return containsAny(low, "delet", "remov", "renam", "no longer", "gone", "move", "used to", "former", "previously", "there ", "n't", "not ", "creat", "will ", "plan", "would",
+	return containsAny(low, "delet", "remov", "renam", "no longer", "gone", "move", "drop", "used to", "former", "previously", "there ", "n't", "not ", "creat", "will ", "plan", "would",
 		"e.g", "for ex", "for in", "such as", "instead", "rather", "replace", "generate", "ignore", "repo", "project", "service",
-		"删", "除", "去掉", "不", "曾", "以前", "原来", "名", "到", "没有", "建", "例如", "比如", "生成", "另", "别", "其他")
+		"删", "除", "去掉", "不", "曾", "以前", "原来", "名", "移", "搬", "建", "例如", "比如", "生成", "另", "别", "其他")
+}
+
+// notHere reports whether a sentence says of a name that it was done away with or is
+// still to be made. "Removed by x.go" says nothing of the kind.
+func notHere(low, name string) bool {
+	const near = 80
+	if name = strings.ToLower(name); name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(low[from:], name)
+		if i < 0 {
+			return false
+		}
+		at, end := from+i, from+i+len(name)
+		if rules().undone.MatchString(low[max(0, at-near):at]) || rules().passed.MatchString(low[end:min(len(low), end+near)]) {
+			return true
+		}
+		from = end
+	}
 }
 
 // git draws what a sentence says of branches, tags, commits and the repository.
