@@ -137,6 +137,13 @@ func TestSecretsNeverReachTheDisk(t *testing.T) {
 	id := regexp.MustCompile(`saved (\S+)`).FindStringSubmatch(out)[1]
 	d.must("edit", id, "--content", "Rotated to "+secret+" in May")
 	d.must("retire", id, "--reason", "it was "+secret)
+	file := filepath.Join(d.proj, "other.jsonl")
+	d.write(file, strings.ReplaceAll(`{"content":"The other robot signs in","source_session":"S","name":"robot S","extra":{"S":"S"},"x-S":"S",`+
+		`"evidence":[{"session":"S","turn":"S","quote":"it is S"}],"claims":[{"id":"c1","probe":"path-exists","args":["S"],"reason":"S"}]}`, "S", secret)+"\n")
+	d.must("import", "--namespace", "user", file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
 	err := filepath.WalkDir(d.env["STILLSO_HOME"], func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

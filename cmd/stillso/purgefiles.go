@@ -42,7 +42,7 @@ func (a *app) purge(ctx context.Context, id string) ([]string, error) {
 		}
 	}
 	_, err = st.Purge(ctx, id, stillso.Actor{Kind: stillso.Human, Name: "purge"}, a.now())
-	err = errors.Join(err, a.rebuild(ctx), a.scrubFiles(texts))
+	err = errors.Join(err, a.rebuild(ctx), a.dir.ForgetTerms(), a.scrubFiles(texts))
 	return also, err
 }
 

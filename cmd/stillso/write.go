@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"stillso"
 	"stillso/internal/redact"
@@ -69,7 +70,7 @@ func redactMemory(m *stillso.Memory) int {
 		*s = text
 		n += len(found)
 	}
-	for _, s := range []*string{&m.Name, &m.Content, &m.Body, &m.Why} {
+	for _, s := range []*string{&m.Name, &m.Content, &m.Body, &m.Why, &m.SourceSession} {
 		clean(s)
 	}
 	for _, list := range [][]string{m.Aliases, m.Tags, m.RelatedFiles} {
@@ -78,9 +79,21 @@ func redactMemory(m *stillso.Memory) int {
 		}
 	}
 	for i := range m.Evidence {
-		clean(&m.Evidence[i].Quote)
+		e := &m.Evidence[i]
+		clean(&e.Quote)
+		clean(&e.Session)
+		clean(&e.Turn)
 	}
-	for k, v := range m.Extra {
+	for i := range m.Claims {
+		c := &m.Claims[i]
+		clean(&c.Reason)
+		for k := range c.Args {
+			clean(&c.Args[k])
+		}
+	}
+	for k, v := range maps.Clone(m.Extra) {
+		delete(m.Extra, k)
+		clean(&k)
 		clean(&v)
 		m.Extra[k] = v
 	}

@@ -252,3 +252,30 @@ func TestNoFollow(t *testing.T) {
 		t.Errorf("target is %q", got)
 	}
 }
+
+// The terms of a prompt about an erased memory must not stay in the files of sessions;
+// what was shown must not come again.
+func TestForgetTerms(t *testing.T) {
+	d := Dir(t.TempDir())
+	if err := d.Create(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	if err := d.Remember("s", Session{Shown: []string{"id1"}, Terms: []string{"codename", "hush"}, Files: []string{"/a b"}}, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ForgetTerms(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Session("s", now)
+	if err != nil || len(got.Terms) > 0 || len(got.Shown) != 1 || len(got.Files) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+	list, err := filepath.Glob(filepath.Join(d.Spool(), "sessions", "*"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if data, _ := os.ReadFile(list[0]); strings.Contains(string(data), "hush") {
+		t.Errorf("still there: %s", data)
+	}
+}

@@ -3,6 +3,7 @@ package home
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -37,6 +38,9 @@ const (
 	maxFiles = 8
 )
 
+// keySize is the length of a key.
+const keySize = 16
+
 // key names a session in its file: the session's own id is data from outside.
 func key(session string) string {
 	h := uint64(14695981039346656037)
@@ -45,7 +49,7 @@ func key(session string) string {
 	}
 	h ^= h >> 32
 	const hex = "0123456789abcdef"
-	var name [16]byte
+	var name [keySize]byte
 	for i := range name {
 		name[i] = hex[h>>(60-4*i)&15]
 	}
@@ -150,4 +154,46 @@ func (d Dir) Forget(session string, now time.Time) error {
 	}
 	k := key(session)
 	return d.append(d.sessionFile(k, now.Unix()/week), []byte(k+forgetMark+"\n"))
+}
+
+// ForgetTerms takes the terms of prompts out of all that is remembered of sessions:
+// they may be those of a text that has to be erased. What a hook appends meanwhile may
+// be lost; then something is shown twice.
+func (d Dir) ForgetTerms() error {
+	dir := filepath.Join(d.Spool(), "sessions")
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range list {
+		if e.Type().IsRegular() {
+			err = errors.Join(err, forgetTerms(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func forgetTerms(path string) error {
+	data, err := os.ReadFile(path) // #nosec G304 -- the path is one of ours
+	if err != nil {
+		return err
+	}
+	var kept strings.Builder
+	for line := range strings.SplitAfterSeq(string(data), "\n") {
+		if len(line) <= keySize || line[keySize:keySize+1] != termsMark {
+			kept.WriteString(line)
+		}
+	}
+	if kept.Len() == len(data) {
+		return nil
+	}
+	f, err := OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(kept.String())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
