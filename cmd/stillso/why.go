@@ -153,7 +153,11 @@ func (r *reasons) text(p *page) {
 		if h.Shown {
 			why = "shown"
 		}
-		rows[i] = []string{h.ID, fmt.Sprintf("%.2f", h.Score), fmt.Sprintf("%.2f", h.Strength), fmt.Sprintf("%.2f", rc.Threshold), why, r.Contents[h.ID]}
+		needed := "" // a receipt holds that of the best; the decision names the others
+		if i == 0 {
+			needed = fmt.Sprintf("%.2f", rc.Threshold)
+		}
+		rows[i] = []string{h.ID, fmt.Sprintf("%.2f", h.Score), fmt.Sprintf("%.2f", h.Strength), needed, why, r.Contents[h.ID]}
 	}
 	p.table([]string{"id", "score", "strength", "needed", "decision", "content"}, rows)
 }
