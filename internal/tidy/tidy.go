@@ -59,7 +59,7 @@ type Result struct {
 // Rule is the actor of everything that the pass finds without a model.
 var rule = stillso.Actor{Kind: stillso.Rule, Name: "tidy"} // never written
 
-// maxProposals bounds what one run puts to a person, so that an import of a
+// maxProposals bounds what waits for a person at a time, so that an import of a
 // thousand old notes does not bury the review.
 const maxProposals = 40
 
@@ -111,6 +111,9 @@ func Run(ctx context.Context, job *Job) (*Result, error) {
 	p := &pass{job: job, res: &Result{Orphans: map[stillso.Namespace]int{}}, byID: map[string]*profile{}, past: map[string]bool{}}
 	for _, c := range job.Past {
 		p.past[key(c)] = true
+		if c.Outcome == stillso.Proposed && c.Actor.Kind != stillso.Human {
+			p.proposed++
+		}
 	}
 	for _, m := range job.Memories {
 		if m.State == stillso.Active {

@@ -405,3 +405,25 @@ func FuzzClauses(f *testing.F) {
 		}
 	})
 }
+
+// An import of old notes buried the review under hundreds of questions.
+func TestProposalsAreBounded(t *testing.T) {
+	var list []*stillso.Memory
+	for i := range 60 {
+		list = append(list, note(fmt.Sprintf("t%d", i), stillso.Todo, stillso.FromImport, 400, fmt.Sprintf("Look at the old matter no. %d some day.", i)))
+	}
+	first := run(t, Job{}, list...)
+	if len(first.Changes) != maxProposals {
+		t.Errorf("%d proposals", len(first.Changes))
+	}
+	if second := run(t, Job{Past: first.Changes}, list...); len(second.Changes) != 0 {
+		t.Errorf("%d more while %d wait", len(second.Changes), maxProposals)
+	}
+	past := first.Changes
+	for i := range past {
+		past[i].Outcome = stillso.Refused
+	}
+	if third := run(t, Job{Past: past}, list...); len(third.Changes) != 60-maxProposals {
+		t.Errorf("%d after the first were decided", len(third.Changes))
+	}
+}
