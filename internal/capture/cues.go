@@ -51,6 +51,7 @@ var english = sync.OnceValue(func() *language {
 			`|^(?:don't|do not) forget(?:,|:| that)? we (?:only|never|always|don't|do not|use|deploy|release|ship|run|store|keep|write|name|commit|merge|squash|rebase|support|target|pin|test|log|call)\b` +
 			`|\b(?:from now on|from here on(?: out)?|going forward|moving forward|as a (?:general |global )?rule|for (?:all )?future (?:reference|sessions|work|tasks|prs|commits))\b` +
 			`|\bin (?:the )?future,? (?:please|always|never|don't|do not|you should|use|run|ask|avoid)\b|\b(?:please|always|never|don't|do not)\b.*\bin (?:the )?future$` +
+			`|^i(?:'ve| have)? (?:already )?(?:told|asked) you\b[^:,.?]{0,30}[:,] ?(?:always|never|use|don't|do not|stop|only)\b` +
 			`|^when i (?:say|write|type) ['"].*\b(?:i mean|it means|that means|means|do|run|you should)\b` +
 			`|^(?:add|create|make|write) (?:a|an|another|the|this) (?:new )?(?:cursor |global |project |claude |agent )?rule (?:that|which|saying|to say|:|specifying)\b.*\b(?:always|never|when|whenever|before|after|must|should|only|don't|do not)\b`),
 		standing: re(`^(?:always|never) [a-z]+\b` +
@@ -97,6 +98,7 @@ var chinese = sync.OnceValue(func() *language {
 		name: "zh",
 		asked: re(`^(?:你|你要|要|务必|一定要|千万要|帮我|麻烦你?|大家)?(?:记住|牢记|谨记)(?:了|一下|一点|这点|这条|这个规则|下面)?[:：,，、。 ]*.{3}` +
 			`|^(?:帮我|麻烦你?|你)?(?:记一下|记下来?|记录一下)[:：,，]` +
+			`|^(?:我|都|已经|跟你|和你|早就)+说过(?:了|多少[次遍]了?|好几[次遍]了?|很多[次遍]了?)?[,，:：、 ].{0,40}?(?:不要|别用|必须|一律|统一|要用|只用|只能|不能|不准|不许)` +
 			`|记得.{0,20}(?:每次|以后|都要|都得)|(?:每次|以后).{0,20}记得` +
 			`|(?:^|[,，:：;；、。 ]|你|您|我们|咱们|咱|请|那|大家|代码|提交|项目里?)(?:以后|今后|往后)[,，:： ]?.{0,24}?(?:都|请|要|不要|不准|不许|不能|别|必须|就用|就按|统一|一律|只用|只能|只|每次|默认|不用|务必|禁止|先)` +
 			`|(?:从今以后|从现在开始|从现在起|从今天起|从今往后|之后都|后续都|接下来都|后面都|下次|下回)[,，:： ]?.{0,24}?(?:都|请|要|不要|不准|不许|不能|别|必须|就用|就按|统一|一律|只用|只能|只|每次|默认|不用|务必|禁止|先)` +

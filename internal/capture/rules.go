@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"regexp"
 	"strings"
 
 	"stillso"
@@ -236,10 +237,13 @@ func oneFile(s string) bool {
 	return false
 }
 
+// toldYou opens what a person says once more.
+var toldYou = regexp.MustCompile(`^(?i:i(?:'ve| have)? (?:already )?(?:told|asked) you\b[^:,.?]{0,30}[:,]\s*)|^(?:我|都|已经|跟你|和你|早就)+说过(?:了|多少[次遍]了?|好几[次遍]了?|很多[次遍]了?)?[,，:：、 ]\s*`)
+
 // statement returns the sentence without the words that only address the
 // assistant: fillers, "remember that", "note that", "from now on".
 func (s said) statement() string {
-	text := s.text
+	text := s.text[len(toldYou.FindString(s.text)):]
 	for range 4 {
 		l := strings.ToLower(text)
 		n := 0

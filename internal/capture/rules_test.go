@@ -57,6 +57,9 @@ func TestCuesHeard(t *testing.T) {
 		{"앞으로는 커밋 메시지를 한국어로 작성해줘", "커밋 메시지", "", stillso.UserNamespace},
 		{"항상 테스트를 먼저 작성해줘", "테스트", "", ""},
 		{"앞으로 커밋 메시지에는 이슈 번호를 꼭 넣어줘", "이슈 번호", "", ""},
+		{"I told you already: use ripgrep, not grep!", "Use ripgrep", "", ""},
+		{"I've told you several times, never mock the clock", "Never mock", "", ""},
+		{"都说过了，写测试统一用 vitest，别用 jest", "写测试统一用 vitest", "", ""},
 		{"don't forget we deploy on Wednesday evening only", "deploy on Wednesday", "", ""},
 		{"no, don't mock the payment gateway in integration tests. we use the sandbox account for that", "payment gateway", stillso.Constraint, ""},
 		{"今後はコミットメッセージを英語で書いてください", "コミットメッセージ", "", stillso.UserNamespace},
@@ -113,6 +116,7 @@ func TestCuesNotHeard(t *testing.T) {
 		"I'd prefer the second one",
 		"the login page must always show the logo", // one page of the product
 		"remember to push when you are done",
+		"I told you already: the file is in src/", "I asked you, what is this?", "I told you the test is red, look again", "我说过了，这里有个 bug", "说过的话",
 		"don't forget the semicolon", "don't forget we need to fix the header, too", "don't mock it in this test", "버튼을 앞으로 옮겨줘", "이 버튼을 앞으로 빼줘",
 		"In health endpoint, do NOT return sqlite://// ever. Its only sqlite://.",
 		"DO NOT CHANGE content of list items.",
