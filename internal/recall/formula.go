@@ -93,7 +93,7 @@ func Default() Formula {
 		WholeWeight: 1, CharWeight: .6, PairWeight: .7,
 		StrangePair: .25, OtherWord: .003, Attainable: .05, MaxTerms: 24,
 		Coverage: .5, Thin: .25, Count: .25, CountUnit: 4, Hub: .35, Place: .2,
-		BaseAliased: 3.9, BasePlain: 3.3, BaseShort: 2.25, StoreSize: 50, SmallStore: 3, Growth: .2,
+		BaseAliased: 3.9, BasePlain: 3.3, BaseShort: 2.1, StoreSize: 50, SmallStore: 3, Growth: .2,
 		Before: .4, Touched: .6, File: 1.2, Pasted: 2, Hint: .65, HintAliased: .8,
 		Second: .6, Further: .85,
 	}
