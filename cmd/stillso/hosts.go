@@ -81,7 +81,7 @@ func (a *app) assistants() []assistant {
 	if p, err := opencode.Locate(env); err == nil {
 		list = append(list, assistant{
 			name: opencode.Name, title: "OpenCode", programs: []string{"opencode"}, dir: string(p), settings: p.Settings(),
-			file: opencode.File, instructions: p.Instructions, read: opencode.ReadFile, blind: true,
+			file: opencode.File, instructions: p.Instructions, read: opencode.ReadFile,
 		})
 	}
 	return list
