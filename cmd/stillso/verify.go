@@ -143,7 +143,7 @@ func (a *app) writeClaims(s *verify.State) error {
 // sites returns where a namespace lives on this machine: the directory that the
 // person is in first, then the places that are known and still there.
 func (a *app) sites(dir string) func(stillso.Namespace) []verify.Site {
-	reg, _ := namespace.ReadRegistry(a.dir.Places()) //nolint:errcheck // without it the present directory serves
+	reg, _ := namespace.ReadRegistry(a.dir.Places()) // without it the present directory serves
 	places := reg.Places()
 	slices.Reverse(places) // seen last first
 	if pl, err := a.place(a.directory(dir)); err == nil {

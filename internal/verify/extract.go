@@ -213,7 +213,7 @@ var rules = sync.OnceValue(func() *patterns {
 		envCue:   regexp.MustCompile(`(?i)\benv(?:ironment)?\b|\bvariables?\b|\bexport\b|\$[A-Z]|\.env\b|\bdoppler\b|\bsecrets?\b|环境变量|变量|密钥名`),
 		dotenv:   regexp.MustCompile(`(?:^|[\s"'\x60(/])((?:[\w-]+/)*\.env(?:\.[\w.-]+\w)?)\b`),
 		instance: regexp.MustCompile(`\bi-(?:[0-9a-f]{17}|[0-9a-f]{8})\b`),
-		in:       regexp.MustCompile("(?i)\\b(?:func(?:tion)?|method|class|struct|type|interface|const(?:ant)?|defined|declared|implemented|lives|helper)\\b|函数|方法|定义|实现"),
+		in:       regexp.MustCompile(`(?i)\b(?:func(?:tion)?|method|class|struct|type|interface|const(?:ant)?|defined|declared|implemented|lives|helper)\b|函数|方法|定义|实现`),
 		symbol:   regexp.MustCompile("`([A-Za-z_$][\\w$.]*)(?:\\(\\))?`"),
 	}
 })

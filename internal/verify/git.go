@@ -96,7 +96,7 @@ func (l *look) remotes() []string {
 		}
 	}
 	if d, err := l.git.Open("refs/remotes"); err == nil {
-		list, _ := d.ReadDir(1000) //nolint:errcheck // what cannot be read is not there
+		list, _ := d.ReadDir(1000) // what cannot be read is not there
 		for _, e := range list {
 			add(e.Name())
 		}
@@ -118,7 +118,7 @@ func (l *look) anyTag() bool {
 		}
 	}
 	any := false
-	//nolint:errcheck // what cannot be read is not there
+	//nolint:errcheck,gosec // what cannot be read is not there
 	fs.WalkDir(l.git.FS(), "refs/tags", func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			any = true

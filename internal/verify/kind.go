@@ -160,7 +160,7 @@ func checkComponent(s string) error {
 	for _, r := range s {
 		switch {
 		case r < utf8.RuneSelf:
-			if !isAlnum(byte(r)) && !strings.ContainsRune("._-+@()[] ", r) {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@()[] ", r) {
 				return errChars
 			}
 			latin = latin || unicode.IsLetter(r)

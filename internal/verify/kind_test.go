@@ -123,8 +123,14 @@ func TestBenignArguments(t *testing.T) {
 // A claim from an import or a model may have any shape.
 func TestHostileClaims(t *testing.T) {
 	for _, c := range []stillso.Claim{
-		{Probe: "shell", Args: []string{"id"}}, {Probe: "", Args: nil}, {Probe: "path"}, {Probe: "path", Args: []string{"a", "b"}},
-		{Probe: "PATH", Args: []string{"a"}}, {Probe: "path ", Args: []string{"a"}}, {Probe: "text", Args: []string{"a.go"}}, {Probe: "path", Args: []string{""}},
+		{Probe: "shell", Args: []string{"id"}},
+		{Probe: "", Args: nil},
+		{Probe: "path"},
+		{Probe: "path", Args: []string{"a", "b"}},
+		{Probe: "PATH", Args: []string{"a"}},
+		{Probe: "path ", Args: []string{"a"}},
+		{Probe: "text", Args: []string{"a.go"}},
+		{Probe: "path", Args: []string{""}},
 	} {
 		if Valid(c) == nil {
 			t.Errorf("%+v is valid", c)

@@ -102,7 +102,7 @@ func (l *look) listed(ctx context.Context) *listing {
 	l.listOnce.Do(func() {
 		l.list = listing{byBase: map[string][]string{}, whole: true}
 		n := 0
-		//nolint:errcheck // what cannot be read makes the listing incomplete
+		//nolint:errcheck,gosec // what cannot be read makes the listing incomplete
 		filepath.WalkDir(l.site.Root, func(p string, e fs.DirEntry, err error) error {
 			if n++; n > maxListed || ctx.Err() != nil {
 				l.list.whole = false
@@ -180,10 +180,10 @@ func (x *listing) excuse(p string) string {
 			return "it lies in a submodule"
 		}
 		for _, pat := range x.ignore {
-			if ok, _ := path.Match(pat, part); ok { //nolint:errcheck // a bad pattern matches nothing
+			if ok, _ := path.Match(pat, part); ok { // a bad pattern matches nothing
 				return "git ignores it"
 			}
-			if ok, _ := path.Match(pat, upTo); ok { //nolint:errcheck // as above
+			if ok, _ := path.Match(pat, upTo); ok {
 				return "git ignores it"
 			}
 		}
@@ -232,7 +232,7 @@ func (l *look) readAll(p string, most int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(b)) > most {
 		err = errors.New("it is too large to be read")

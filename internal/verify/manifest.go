@@ -36,7 +36,7 @@ func (l *look) dependencies(ctx context.Context) *manifests {
 			}
 		}
 		for base, list := range x.byBase {
-			if ok, _ := path.Match("requirements*.txt", base); ok { //nolint:errcheck // the pattern is ours
+			if ok, _ := path.Match("requirements*.txt", base); ok { // the pattern is ours
 				for _, p := range list {
 					l.manifest(p, readRequirements)
 				}
@@ -217,7 +217,7 @@ func tableDeps(list map[string]any) []dependency {
 		case string:
 			d.version = v
 		case map[string]any:
-			d.version, _ = v["version"].(string) //nolint:errcheck // no version is no version
+			d.version, _ = v["version"].(string)
 		}
 		out = append(out, d)
 	}

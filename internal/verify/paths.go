@@ -122,7 +122,7 @@ func pathLike(p string, quoted bool) bool {
 	}
 	base := path.Base(p)
 	if isCode(path.Ext(base)) {
-		return !(len(p) < 6 && strings.Count(p, "/") == 1 && strings.ToUpper(p) == p)
+		return len(p) >= 6 || strings.Count(p, "/") != 1 || strings.ToUpper(p) != p
 	}
 	switch base {
 	case "Makefile", "Dockerfile", "Justfile", "Jenkinsfile", "Procfile", "LICENSE":

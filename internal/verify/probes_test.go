@@ -204,7 +204,7 @@ func TestHostileRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{filepath.Join(s.Root, "git"), filepath.Join(bin, "git"), filepath.Join(s.Root, "evil.sh")} {
-		if err := os.WriteFile(p, script, 0o755); err != nil { //nolint:gosec // it has to be a program
+		if err := os.WriteFile(p, script, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -247,7 +247,7 @@ func standIns(t *testing.T, scripts map[string]string) (env func(string) string,
 	record = filepath.Join(dir, "calls")
 	for name, body := range scripts {
 		text := "#!/bin/sh\n{ printf '%s' " + name + "; for a in \"$@\"; do printf '|%s' \"$a\"; done; echo; env | sort | sed 's/^/env /'; pwd; } >> '" + record + "'\n" + body
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil { //nolint:gosec // it has to be a program
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
