@@ -153,6 +153,8 @@ func parse(args []string, std streams) (cmd command, g *grammar, code int, done 
 	switch {
 	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "--version":
+		args = append([]string{"version"}, args[1:]...)
 	case args[0] == "help":
 		args = append(slices.Clone(args[1:]), "--help")
 	}

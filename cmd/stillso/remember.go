@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"stillso"
 	"stillso/internal/capture"
@@ -122,8 +124,8 @@ func (c *rememberCmd) memory(a *app, text string) (*stillso.Memory, int, error) 
 	if m.Name == "" {
 		m.Name = said.Name
 	}
-	if err := m.Validate(); err != nil {
-		return nil, 0, usagef("cannot save it: %w", err)
+	if err := m.Validate(); err != nil { // its id means nothing yet
+		return nil, 0, usagef("cannot save it: %s", strings.TrimPrefix(err.Error(), "invalid memory "+m.ID+": "))
 	}
 	return m, redacted, nil
 }
@@ -160,6 +162,9 @@ func (a *app) textArgument(words []string) (string, error) {
 		b, err := io.ReadAll(io.LimitReader(a.std.in, stillso.MaxBody*64))
 		if err != nil {
 			return "", fmt.Errorf("cannot read standard input: %w", err)
+		}
+		if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+			return "", usagef("cannot read standard input: it is no UTF-8 text; convert it first")
 		}
 		text = string(b)
 	}
