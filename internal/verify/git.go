@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -72,8 +73,12 @@ func (l *look) ref(name string) bool {
 // packedRefs returns the names in packed-refs.
 func (l *look) packedRefs() []string {
 	l.packOnce.Do(func() {
+		info, err := l.git.Stat("packed-refs")
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<20 {
+			return
+		}
 		f, err := l.git.ReadFile("packed-refs")
-		if err != nil || len(f) > 64<<20 {
+		if err != nil {
 			return
 		}
 		for line := range strings.Lines(string(f)) {
@@ -95,7 +100,7 @@ func (l *look) remotes() []string {
 			out = append(out, name)
 		}
 	}
-	if d, err := l.git.Open("refs/remotes"); err == nil {
+	if d, err := l.folder("refs/remotes"); err == nil {
 		list, _ := d.ReadDir(1000) // what cannot be read is not there
 		for _, e := range list {
 			add(e.Name())
@@ -109,6 +114,18 @@ func (l *look) remotes() []string {
 		}
 	}
 	return out
+}
+
+// folder opens a folder of the git directory; opening anything else might wait for ever.
+func (l *look) folder(name string) (*os.File, error) {
+	info, err := l.git.Stat(name)
+	if err == nil && !info.IsDir() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.git.Open(name)
 }
 
 func (l *look) anyTag() bool {

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -300,6 +301,25 @@ func TestLongNotes(t *testing.T) {
 	}
 	if _, changes := b.run(); len(changes) != 1 || !strings.Contains(changes[0].Reason, "once.py is gone") || !strings.Contains(changes[0].Reason, "other-repo/x.go is gone") {
 		t.Fatalf("%+v", changes)
+	}
+}
+
+// No machine is asked more than five times a run, whatever memories say.
+func TestPerHost(t *testing.T) {
+	b := newBench(t)
+	for i := range 12 {
+		m := &stillso.Memory{ID: fmt.Sprint("m", i), Namespace: "project/p", Type: stillso.Fact, Content: fmt.Sprintf("See https://one.example.com/%d for it.", i)}
+		m.Default(start)
+		b.memories = append(b.memories, m)
+	}
+	b.o.Network = true
+	b.o.web = newWeb(func(netip.AddrPort) error { return errPrivate })
+	r, _ := b.run()
+	if len(r.Checked) != 5 || r.Left != 7 {
+		t.Errorf("%d asked, %d left", len(r.Checked), r.Left)
+	}
+	if r, _ := b.run(); len(r.Checked) != 5 || r.Checked[0].Memory == "m0" {
+		t.Errorf("the same ones were asked again: %+v", r.Checked)
 	}
 }
 
