@@ -79,7 +79,7 @@ func (d *checkup) arrived(ctx context.Context, h assistant, r stillso.Receipt) s
 	if contains(io.LimitReader(f, maxArrival), ids) {
 		return "yes"
 	}
-	d.health.add(h.name, note, "stillso why", "what was injected in session %s is not in its transcript: did it reach the model?", r.Session)
+	d.health.add(h.name, note, "stillso why", "what was injected in session %s is not in its transcript: an old version of the host does not write it there, any other lost it", r.Session)
 	return "no"
 }
 
