@@ -85,7 +85,7 @@ func (h *aged) text(p *page) {
 func difference(e stillso.Edit) []string {
 	b, f := e.Before, e.After
 	switch {
-	case b == nil && f == nil:
+	case erased(e):
 		return []string{"its text was erased"}
 	case f == nil:
 		return []string{"- " + oneLine(b.Content)}
@@ -127,6 +127,11 @@ func difference(e stillso.Edit) []string {
 		}
 	}
 	return out
+}
+
+// erased reports whether a purge has taken the text of an edit.
+func erased(e stillso.Edit) bool {
+	return (e.Before == nil || e.Before.Content == "") && (e.After == nil || e.After.Content == "")
 }
 
 func orNothing(s string) string {

@@ -213,7 +213,7 @@ func previewUndo(ctx context.Context, st store, targets []stillso.Change) (*undo
 				}
 				now[id] = m
 			}
-			if !e.After.Equal(now[id]) {
+			if !e.After.Equal(now[id]) || erased(e) {
 				stale = id
 			}
 		}
@@ -239,8 +239,11 @@ func previewUndo(ctx context.Context, st store, targets []stillso.Change) (*undo
 // restsOn says what keeps a change from being taken back.
 func restsOn(ctx context.Context, st store, c stillso.Change, id string) string {
 	later, err := st.Journal(ctx, stillso.JournalFilter{MemoryID: id, AfterSeq: c.Seq, Outcomes: []stillso.Outcome{stillso.Applied}, Limit: 1})
+	if err == nil && len(later) > 0 && later[0].Verb == stillso.VerbPurge {
+		return fmt.Sprintf("memory %s was purged, so there is nothing to go back to", id)
+	}
 	if err != nil || len(later) == 0 {
-		return fmt.Sprintf("memory %s is not what this change made of it; it was purged, or changed with it", id)
+		return fmt.Sprintf("memory %s is not what this change made of it; look at stillso history %s", id, id)
 	}
 	l := later[0]
 	return fmt.Sprintf("memory %s was changed again by %s (%s, %s); undo that first", id, l.ID, l.Verb, l.At.Local().Format("2006-01-02 15:04"))
