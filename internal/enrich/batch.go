@@ -81,9 +81,9 @@ func (b *Batch) Run(ctx context.Context, memories []*stillso.Memory) (Summary, e
 			if inARow < maxInARow {
 				continue
 			}
-			return s, fmt.Errorf("stopped after %d failures in a row, %d of %d memories are enriched: %w", inARow, s.Done, s.Due, err)
+			return s, fmt.Errorf("%d failures in a row, %d of %d memories are enriched: %w", inARow, s.Done, s.Due, err)
 		default:
-			return s, fmt.Errorf("stopped, %d of %d memories are enriched: %w", s.Done, s.Due, err)
+			return s, fmt.Errorf("%d of %d memories are enriched: %w", s.Done, s.Due, err)
 		}
 	}
 	return s, nil

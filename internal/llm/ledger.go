@@ -11,7 +11,8 @@ import (
 )
 
 // WithLedger books every call that reached the model, also one that failed, by
-// passing it to book. If booking fails the reply is kept and the booking is
+// passing it to book; one whose reply holds no JSON, which is what every room asks
+// for, is booked as failed, so that usage and doctor can show it. If booking fails the reply is kept and the booking is
 // made up for before the next call; no further call is made until it succeeds,
 // so that a budget that reads the ledger cannot be overrun unseen.
 func WithLedger(m Model, now func() time.Time, book func(context.Context, stillso.Usage) error) Model {
@@ -43,8 +44,13 @@ func (l *ledger) Complete(ctx context.Context, r Request) (Reply, error) {
 	if u.Model == "" {
 		u.Model = l.Name()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		u.Error = Short(err.Error())
+	default:
+		if bad := unusable(reply.Text); bad != nil {
+			u.Error = Short(named(bad, l.Name()).Error())
+		}
 	}
 	l.mu.Lock()
 	l.owed = append(l.owed, u)
@@ -52,6 +58,17 @@ func (l *ledger) Complete(ctx context.Context, r Request) (Reply, error) {
 	// A failure here is seen by the next call; the answer in hand is paid for.
 	_ = l.settle(context.WithoutCancel(ctx))
 	return reply, err
+}
+
+// unusable says why no room can use a reply; nil if it holds JSON.
+func unusable(text string) error {
+	_, err := JSON(text)
+	if err != nil {
+		if t := trouble(text, false); t != nil {
+			return t
+		}
+	}
+	return err
 }
 
 // settle books what is owed.

@@ -166,6 +166,16 @@ func TestLedger(t *testing.T) {
 	if _, err := m.Complete(ctx, llm.Request{}); !errors.Is(err, context.Canceled) || len(b.rows) != 5 {
 		t.Errorf("a call that was cancelled is not booked: %v, %d rows", err, len(b.rows))
 	}
+	// Guards against a model that only chats, whose calls usage and doctor took for good.
+	b.rows, s.calls, s.steps = nil, 0, []func(context.Context) (llm.Reply, error){answers("Sure! Here you go"), answers(`{"aliases":[]}`)}
+	for range 2 {
+		if _, err := m.Complete(t.Context(), llm.Request{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(b.rows) != 2 || !strings.Contains(b.rows[0].Error, "Sure!") || b.rows[1].Error != "" {
+		t.Errorf("booked %+v", b.rows)
+	}
 }
 
 // Guards against the burnt-tokens disaster: whatever loops, the calls of a run,

@@ -451,6 +451,10 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
+	// A path that leads nowhere was fine with doctor, until the first call.
+	if _, err := find(t, "command", llm.Config{Command: []string{filepath.Join(t.TempDir(), "absent")}}, env); !errors.Is(err, llm.ErrNotInstalled) {
+		t.Errorf("an absolute path to nothing: %v", err)
+	}
 	if _, err := find(t, "command", llm.Config{Command: []string{"absent"}}, env); !errors.Is(err, llm.ErrNotInstalled) {
 		t.Errorf("absent: %v", err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -35,6 +36,8 @@ func findCommand(c llm.Config, env llm.Environment) (llm.Model, string, error) {
 			return nil, "", &llm.Error{Kind: llm.ErrNotInstalled, Detail: err.Error(), Do: "install it, or give an absolute path in command"}
 		}
 		path = found
+	} else if _, err := exec.LookPath(path); err != nil {
+		return nil, "", &llm.Error{Kind: llm.ErrNotInstalled, Detail: llm.Short(path) + " cannot be run", Do: "install it, or correct command"}
 	}
 	args := c.Command[1:]
 	p := &program{
@@ -55,5 +58,16 @@ func findCommand(c llm.Config, env llm.Environment) (llm.Model, string, error) {
 	if m.model == "" {
 		m.model = strings.TrimSuffix(filepath.Base(path), ".exe")
 	}
-	return m, fmt.Sprintf("%s with %d arguments", path, len(args)), nil
+	return m, path + arguments(len(args)), nil
+}
+
+// arguments says how many there are.
+func arguments(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " with 1 argument"
+	}
+	return fmt.Sprintf(" with %d arguments", n)
 }
