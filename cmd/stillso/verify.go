@@ -58,6 +58,7 @@ type verified struct {
 	Batch    string   `json:"batch,omitempty"`
 	Millis   int64    `json:"ms"`
 	asked    bool     // whether to confirm
+	whole    bool     // show what holds, too
 }
 
 // claimResult is one claim and what was found.
@@ -93,10 +94,15 @@ func (c *verifyCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	p := newProgress(a)
 	defer p.clear()
-	return a.verify(ctx, list, c.All && len(c.ID) == 0, verify.Options{
+	sum, err := a.verify(ctx, list, c.All && len(c.ID) == 0, verify.Options{
 		Network: network, Sites: a.sites(c.Dir),
 		Progress: func(done, total int) { p.show("claim %d of %d", done, total) },
 	})
+	if err != nil {
+		return nil, err
+	}
+	sum.whole = len(c.ID) > 0
+	return sum, nil
 }
 
 func (c *verifyCmd) memories(ctx context.Context, a *app) ([]*stillso.Memory, error) {
@@ -328,7 +334,7 @@ func (v *verified) text(p *page) {
 	}
 	var rows [][]string
 	for _, c := range v.Claims {
-		if c.Verdict == stillso.Holds {
+		if c.Verdict == stillso.Holds && !v.whole {
 			continue
 		}
 		why := c.Reason

@@ -28,6 +28,9 @@ func TestVerifyLabels(t *testing.T) {
 	if got.Holds != 1 || got.Fails != 0 || got.Batch != "" {
 		t.Fatalf("%+v", got)
 	}
+	if out := d.must("verify", id); !strings.Contains(out, "holds") || !strings.Contains(out, "internal/auth/token.go") {
+		t.Errorf("a memory that was asked for shows nothing:\n%s", out)
+	}
 	var j journalled
 	d.json(&j, "journal")
 	before := len(j.Changes)
