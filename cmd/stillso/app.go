@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,15 +95,33 @@ func (a *app) dirOnly() error {
 }
 
 // exists reports whether a store was ever made here. A store of which only a
-// part is left exists: opening it says that it is damaged.
+// part is left exists: opening it says that it is damaged. So does one that cannot
+// be looked at: it must not be taken for none.
 func (a *app) exists() bool {
 	for _, path := range []string{a.dir.Store(), a.dir.Head()} {
-		if _, err := os.Lstat(path); err == nil {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
 	}
 	segments, err := os.ReadDir(a.dir.Journal())
-	return err == nil && len(segments) > 0
+	return len(segments) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// usable refuses a home directory that is there but is not for this user to use, as
+// the hook does.
+func (a *app) usable() error {
+	if !a.dir.Exists() {
+		return nil
+	}
+	if err := a.dir.Check(); err != nil {
+		return fmt.Errorf("cannot use %s: %w", a.dir, err)
+	}
+	if f, err := os.Open(string(a.dir)); err != nil {
+		return fmt.Errorf("cannot use %s: %w; make it yours: chmod 700", a.dir, errors.Unwrap(err))
+	} else if err := f.Close(); err != nil {
+		return fmt.Errorf("cannot use %s: %w", a.dir, err)
+	}
+	return nil
 }
 
 // store opens the store; it never makes one.
@@ -121,12 +140,13 @@ func (a *app) create(ctx context.Context) error {
 	if a.opened != nil {
 		return nil
 	}
-	if a.dir.Exists() {
-		if err := a.dir.Check(); err != nil {
-			return fmt.Errorf("cannot use %s: %w", a.dir, err)
+	if err := a.usable(); err != nil {
+		return err
+	}
+	if !a.dir.Exists() {
+		if err := a.dir.Create(); err != nil {
+			return fmt.Errorf("cannot make %s: %w", a.dir, err)
 		}
-	} else if err := a.dir.Create(); err != nil {
-		return fmt.Errorf("cannot make %s: %w", a.dir, err)
 	}
 	st, err := sqlite.Open(ctx, string(a.dir), sqlite.Options{})
 	if err != nil {

@@ -40,6 +40,10 @@ func (d *checkup) home(context.Context) {
 		d.health.add("home", problem, "stillso repair, or make it yours alone: chmod 700", "%v", err)
 		return
 	}
+	if err := a.usable(); err != nil {
+		d.health.add("home", problem, "make it yours alone: chmod 700", "%v", err)
+		return
+	}
 	if odd := oddFiles(a.dir); len(odd) > 0 {
 		d.health.add("home", problem, "move it away; it is made anew", "%s", strings.Join(odd, "; "))
 		return

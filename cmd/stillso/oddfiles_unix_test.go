@@ -54,3 +54,40 @@ func TestOddFilesAreNamedAndNeverWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// A home that cannot be read must not be taken for an empty one by any command: the
+// person would start anew and believe that all is lost.
+func TestUnreadableHomeIsNotAnEmptyOne(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"a file": func(dir string) error {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+			return os.WriteFile(dir, nil, 0o600)
+		},
+		"closed to its owner": func(dir string) error { return os.Chmod(dir, 0) },
+		"open to others":      func(dir string) error { return os.Chmod(dir, 0o777) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "closed to its owner" && os.Geteuid() == 0 {
+				t.Skip("root reads everything")
+			}
+			d := newDesk(t)
+			d.remember("The billing service is deployed with the zanzibar script")
+			dir := d.env["STILLSO_HOME"]
+			if err := spoil(dir); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Chmod(dir, 0o700) }) //nolint:errcheck // so that it can be removed
+			for _, args := range [][]string{
+				{"list"}, {"list", "--all"}, {"remember", "A new fact about okapi"}, {"recall", "deploy the billing service"}, {"search", "zanzibar"},
+				{"export"}, {"sweep"}, {"doctor"}, {"journal"},
+			} {
+				out, errOut, code := d.try(args...)
+				if code != exitProblems && code != exitUsage || !strings.Contains(out+errOut, dir) || strings.Contains(errOut+out, "nothing was saved") {
+					t.Errorf("%s: exit %d\n%s%s", args, code, out, errOut)
+				}
+			}
+		})
+	}
+}

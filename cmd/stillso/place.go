@@ -14,6 +14,9 @@ func (a *app) place(dir string) (stillso.Place, error) {
 	if pl, ok := a.places[dir]; ok {
 		return pl, nil
 	}
+	if err := a.usable(); err != nil {
+		return stillso.Place{}, err
+	}
 	reg, err := namespace.ReadRegistry(a.dir.Places())
 	if err != nil {
 		return stillso.Place{}, fmt.Errorf("cannot read the places: %w; stillso repair makes the file anew", err)

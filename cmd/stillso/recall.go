@@ -152,6 +152,9 @@ func (r *recalled) loaded(snap *snapshot.Snapshot, q recall.Query) {
 
 // openIndex opens the index that the hook reads.
 func (a *app) openIndex() (*snapshot.Snapshot, error) {
+	if err := a.usable(); err != nil {
+		return nil, err
+	}
 	snap, err := snapshot.Open(string(a.dir))
 	if errors.Is(err, stillso.ErrNotFound) {
 		if !a.exists() {

@@ -42,15 +42,18 @@ func (c *repairCmd) run(ctx context.Context, a *app) (summary, error) {
 	if !a.exists() && !a.dir.Exists() {
 		return nil, &marked{class: errNoStore, text: fmt.Sprintf("nothing to repair under %s: nothing was saved yet", a.dir)}
 	}
+	r := &repaired{}
+	if err := r.close(string(a.dir)); err != nil {
+		return nil, err
+	}
+	if err := a.usable(); err != nil {
+		return nil, err
+	}
 	unlock, err := a.lockSweep(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r := &repaired{}
-	if err := r.close(string(a.dir)); err != nil {
-		return nil, err
-	}
 	if a.exists() {
 		if err := c.store(ctx, a, r); err != nil {
 			return nil, err
