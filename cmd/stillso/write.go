@@ -119,10 +119,16 @@ func sharedWords(a, b string) float64 {
 	return float64(shared) / float64(len(wa))
 }
 
+// wordSet returns the words of s; of Chinese the characters, for pairs change with
+// their neighbours and a sentence in other words shares few of them.
 func wordSet(s string) map[string]bool {
 	set := map[string]bool{}
 	for _, t := range terms.Analyze(s) {
-		if t.Kind != terms.Char && !terms.Stop(t) {
+		unwanted := terms.Char
+		if terms.ScriptOf(t.Text) == terms.Han {
+			unwanted = terms.Pair
+		}
+		if t.Kind != unwanted && !terms.Stop(t) {
 			set[t.Text] = true
 		}
 	}
