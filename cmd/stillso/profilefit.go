@@ -277,4 +277,3 @@ func (a *app) against(ctx context.Context) (map[string]bool, error) {
 	}
 	return out, err
 }
-

@@ -7,6 +7,7 @@ import (
 
 	"stillso"
 	"stillso/internal/files"
+	"stillso/internal/verify"
 )
 
 // showCmd shows one memory.
@@ -27,6 +28,8 @@ func (showCmd) Help() string {
 type shown struct {
 	Memory  *stillso.Memory  `json:"memory"`
 	Changes []stillso.Change `json:"changes"`
+	// Claims is what of it can be checked, and what was last seen.
+	Claims []stillso.Claim `json:"claims,omitempty"`
 }
 
 func (c *showCmd) run(ctx context.Context, a *app) (summary, error) {
@@ -47,7 +50,11 @@ func (c *showCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shown{Memory: m, Changes: changes}, nil
+	sum := &shown{Memory: m, Changes: changes}
+	if state, err := verify.ReadState(a.claimsFile()); err == nil && m.State == stillso.Active {
+		sum.Claims = state.Last(m)
+	}
+	return sum, nil
 }
 
 func (s *shown) text(p *page) {
@@ -68,6 +75,13 @@ func (s *shown) text(p *page) {
 	field("created", m.CreatedAt.Local().Format("2006-01-02 15:04"))
 	field("updated", m.UpdatedAt.Local().Format("2006-01-02 15:04"))
 	field("unverified", m.Unverified())
+	for _, c := range s.Claims {
+		was := "not checked so far"
+		if c.Verdict != "" {
+			was = fmt.Sprintf("%s, seen %s", c.Verdict, c.CheckedAt.Local().Format("2006-01-02 15:04"))
+		}
+		field("claims", fmt.Sprintf("%s: %s", verify.Says(c), was))
+	}
 	field("replaced by", m.SupersededBy)
 	field("session", m.SourceSession)
 	field("files", strings.Join(m.RelatedFiles, ", "))

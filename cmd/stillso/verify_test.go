@@ -28,6 +28,9 @@ func TestVerifyLabels(t *testing.T) {
 	if got.Holds != 1 || got.Fails != 0 || got.Batch != "" {
 		t.Fatalf("%+v", got)
 	}
+	if out := d.must("show", id); !strings.Contains(out, "path internal/auth/token.go exists: holds, seen 2026-11-30") {
+		t.Errorf("show:\n%s", out)
+	}
 	if out := d.must("verify", id); !strings.Contains(out, "holds") || !strings.Contains(out, "internal/auth/token.go") {
 		t.Errorf("a memory that was asked for shows nothing:\n%s", out)
 	}

@@ -127,6 +127,18 @@ func (s *State) Due(memories []*stillso.Memory) (claims, never int, oldest time.
 	return claims, never, oldest
 }
 
+// Last returns the claims of a memory with what was last seen of each.
+func (s *State) Last(m *stillso.Memory) []stillso.Claim {
+	claims := Claims(m)
+	for i := range claims {
+		c := &claims[i]
+		if v := s.Memories[m.ID][c.ID]; v != nil && c.Verdict != stillso.Fails && c.Reason != ByPerson {
+			c.Verdict, c.Reason, c.CheckedAt = v.Verdict, "", v.At
+		}
+	}
+	return claims
+}
+
 // note books what a job found, and reports whether its failure is to be damped: that
 // of a probe which asks other machines counts from the second run on.
 func (s *State) note(j *job, now time.Time) bool {
