@@ -294,7 +294,7 @@ func (l *lab) all() []string {
 	events := l.queued()
 	turn := yes(events["turn-end"] >= 2, "turn ends queued: %v", events)
 	end := "no such event in this mode"
-	if h.end {
+	if old := h.name == "codex" && l.version < "0.171.0"; h.end && !old || events["session-end"] > 0 {
 		end = yes(events["session-end"] >= 2, "session ends queued: %v", events)
 	}
 	show()
@@ -317,7 +317,7 @@ func (l *lab) all() []string {
 	if strings.HasPrefix(l.version, "2.0.") {
 		doctor = strings.ReplaceAll(doctor, " no\n", " yes\n")
 	}
-	if !regexp.MustCompile(h.name + ` +yes +\d of \d +(yes|-) +yes +2\S+ \S+ +(yes|unknown)`).MatchString(doctor) || strings.Count(doctor, " yes\n") == 0 && h.name != "opencode" {
+	if !regexp.MustCompile(h.name+` +yes +\d of \d +(yes|-) +yes +2\S+ \S+ +(yes|unknown)`).MatchString(doctor) || strings.Count(doctor, " yes\n") == 0 && h.name != "opencode" {
 		t.Errorf("doctor:\n%s", doctor)
 	}
 	l.run(time.Minute, "stillso", "uninstall", h.name)
