@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
 	"stillso/internal/home"
 	"stillso/internal/host/claudecode"
 	"stillso/internal/host/codex"
@@ -203,6 +205,9 @@ func (a *app) installNote(h assistant, trust bool) string {
 	if def, err := home.Locate(a.std.env); err != nil || def != a.dir {
 		notes = append(notes, fmt.Sprintf("the hook finds the memories by STILLSO_HOME; set it to %s where the assistant runs", a.dir))
 	}
+	if h.name == codex.Name && inlineHooks(codex.Places(h.dir).Config()) {
+		notes = append(notes, "config.toml has hooks of its own: Codex uses both, and warns that there are two places")
+	}
 	if h.name == codex.Name && !trust {
 		notes = append(notes, "Codex runs no hook that nobody trusted: approve it there with /hooks, or say --trust")
 	}
@@ -210,6 +215,18 @@ func (a *app) installNote(h assistant, trust bool) string {
 		notes = append(notes, h.title+" could not be tested here; stillso doctor shows whether it calls the hook")
 	}
 	return strings.Join(notes, "; ")
+}
+
+// inlineHooks reports whether a config.toml registers hooks itself.
+func inlineHooks(path string) bool {
+	var conf struct {
+		Hooks map[string]any `toml:"hooks"`
+	}
+	if _, err := toml.DecodeFile(path, &conf); err != nil {
+		return false
+	}
+	delete(conf.Hooks, "state") // what is trusted
+	return len(conf.Hooks) > 0
 }
 
 // ask shows the plan and asks. Where nobody can answer, naming the command was
