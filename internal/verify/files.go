@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"stillso"
 )
@@ -74,7 +75,26 @@ func fileExists(ctx context.Context, l *look, args []string) Answer {
 	if why := x.excuse(name); why != "" {
 		return unknown("file " + name + " is not here: " + why)
 	}
+	if !distinct(name) {
+		a := unknown("file " + name + " is not in the project; it may be one that a program makes, or a product")
+		a.past = "file " + name + " is gone"
+		return a
+	}
 	return fails("file " + name + " is gone")
+}
+
+// distinct reports whether a bare name can only mean a source file of somebody's
+// project: config.toml and llama.cpp are as often a file that a program makes, or a
+// product. Of 15 such names in this repository's own documents, none was a source.
+func distinct(name string) bool {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	switch ext {
+	case ".go", ".rs", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".c", ".h", ".cc", ".cpp", ".hpp",
+		".swift", ".ex", ".exs", ".hs", ".lua", ".dart", ".zig", ".sh", ".ps1", ".sql", ".proto", ".tf":
+		return strings.ContainsAny(stem, "_-") || len(stem) > 1 && strings.IndexFunc(stem[1:], unicode.IsUpper) >= 0
+	}
+	return false
 }
 
 // content returns the text of a file that a claim is about, or the answer if it

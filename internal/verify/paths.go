@@ -106,6 +106,9 @@ func exampleName(p string) bool {
 		case "nn", "foo", "bar", "baz", "qux", "example", "xxx", "yyy", "your", "my", "some", "path", "filename", "file":
 			return true
 		}
+		if len(stem) > 2 && strings.Trim(stem, stem[:1]) == "" && strings.ContainsAny(stem[:1], "nxy") {
+			return true // NNNN.jsonl
+		}
 		if strings.Contains(stem, "xxx") || strings.Contains(stem, "yyyy") {
 			return true
 		}

@@ -261,6 +261,20 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// A plain name that was never here may be anything; one that was here is gone.
+func TestPlainNames(t *testing.T) {
+	b := newBench(t, "The curve is set in curve.toml by hand.")
+	if _, changes := b.run(); len(changes) > 0 {
+		t.Fatal("labelled although it was never here")
+	}
+	b.put("conf/curve.toml", "x")
+	b.run()
+	b.remove("conf/curve.toml")
+	if _, changes := b.run(); len(changes) != 1 || b.memories[0].Unverified() != "file curve.toml is gone" {
+		t.Errorf("%d changes, %q", len(changes), b.memories[0].Unverified())
+	}
+}
+
 // A second work tree may lack what is on another branch.
 func TestSites(t *testing.T) {
 	b := newBench(t, "See src/a.go.")
