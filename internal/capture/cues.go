@@ -88,7 +88,7 @@ var english = sync.OnceValue(func() *language {
 		here:     re(`\b(?:this|our|the) (?:repo|repository|project|codebase|code base|monorepo|team|company)\b`),
 		forbids:  re(`\bnever\b|\bdon't\b|\bdo not\b|\bmust\b|, no [a-z]+|\bforbidden\b|\bnot allowed\b|\bavoid\b|\bstop\b`),
 		decides:  re(`\bdecided\b|\bagreed\b|\bsettled\b|^decision\b`),
-		vague:    re(`^(?:clean|good|better|best|careful|carefully|readable|quality|nice|proper|properly|correct|correctly|bug|mistake|practice|code|test|thing|stuff|way|work|time|always|never|rule|remember|future|forward|now|make|sure|write|double|check|think|hard|thorough|thoroughly|error|issue|problem|again|please|note|use|do|everything|anything|something|like|learn|preference|convers|convention|cursor|global|record|add|document)$`),
+		vague:    re(`^(?:clean|good|better|best|careful|carefully|readable|quality|nice|proper|properly|correct|correctly|bug|mistake|practice|code|test|thing|stuff|way|work|time|always|never|rule|remember|future|forward|now|make|sure|write|double|check|think|hard|thorough|thoroughly|error|issue|problem|again|please|note|use|do|everything|anything|something|like|learn|preference|convers|convention|cursor|global|record|add|document)$`), //nolint:misspell // index terms are stems
 	}
 })
 

@@ -182,7 +182,7 @@ func (d *disposer) lookPast(c *stillso.Candidate, n *note) bool {
 		if shared(topic, t.topic) == 0 && !t.hard {
 			continue
 		}
-		if !(t.hard && again(t.memory.Content, c.Memory.Content) || near(t.memory.Content, c.Memory.Content)) {
+		if (!t.hard || !again(t.memory.Content, c.Memory.Content)) && !near(t.memory.Content, c.Memory.Content) {
 			continue
 		}
 		switch {

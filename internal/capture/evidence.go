@@ -34,7 +34,7 @@ const farBack = 400
 // or a host said before, and what no human had typed earlier still.
 func (h *heard) echo(i int, text string) bool {
 	p := plain(text)
-	if utf8.RuneCountInString(p) < 20 && !(hasCJK(p) && utf8.RuneCountInString(p) >= 8) {
+	if n := utf8.RuneCountInString(p); n < 8 || n < 20 && !hasCJK(p) {
 		return false
 	}
 	pieces := shingles(p)

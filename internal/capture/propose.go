@@ -61,7 +61,7 @@ func propose(ctx context.Context, m llm.Model, w Window) ([]stillso.Candidate, [
 	return w.Parse(reply.Text)
 }
 
-// ErrReply: the reply holds JSON of the right name and nothing usable in it.
+// ErrReply says that the reply holds JSON of the right name and nothing usable in it.
 var ErrReply = errors.New("the reply holds no usable candidate")
 
 // Parse reads a model's reply about the window: strict in what it takes, lenient

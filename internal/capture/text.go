@@ -327,7 +327,7 @@ func shared(a, b map[string]bool) int {
 func specifics(s string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(plain(s), func(r rune) bool {
-		return !(r < utf8.RuneSelf && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r == '.' || r == '-'))
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '_' && r != '.' && r != '-'
 	}) {
 		w = strings.TrimPrefix(strings.Trim(w, "._-"), "v")
 		if strings.ContainsAny(w, "0123456789") {

@@ -295,7 +295,7 @@ func unprintable(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == '<' || r == '>' || r == 0xfffd || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0xe0000
 }
 
-// ErrUnchanged: the memory has these aliases already.
+// ErrUnchanged says that the memory has these aliases already.
 var ErrUnchanged = errors.New("the aliases are the same")
 
 // Change makes the change that gives a memory its derived aliases in place of

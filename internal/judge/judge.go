@@ -40,7 +40,7 @@ type Question struct {
 	Near       [][]*stillso.Memory
 }
 
-// ErrNoVerdicts: the reply judges none of the candidates.
+// ErrNoVerdicts says that the reply judges none of the candidates.
 var ErrNoVerdicts = errors.New("the judge's reply holds no verdict on the candidates")
 
 // Request is the call that asks about q.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"stillso"
-	"stillso/internal/llm"
 )
 
 func question() Question {
@@ -84,7 +83,6 @@ func TestRequestShowsAll(t *testing.T) {
 			t.Errorf("the request lacks %q", want)
 		}
 	}
-	var _ llm.Request = r
 }
 
 func FuzzParse(f *testing.F) {

@@ -60,7 +60,7 @@ type Request struct {
 func (r Request) Hash() string {
 	h := sha256.New()
 	for _, part := range []string{r.Purpose, r.System, r.Text, string(r.Schema)} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		fmt.Fprintf(h, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -261,8 +261,13 @@ session_calls = -1
 		t.Errorf("limits %+v", got)
 	}
 	for _, bad := range []llm.Config{
-		{KeyEnv: "sk-ant-verysecret"}, {KeyEnv: "sk_live_verysecret"}, {PassEnv: []string{"A=b"}}, {Timeout: -1}, {Tries: 11},
-		{Command: []string{"x"}}, {Budgets: llm.Budgets{"captur": {}}},
+		{KeyEnv: "sk-ant-verysecret"},
+		{KeyEnv: "sk_live_verysecret"},
+		{PassEnv: []string{"A=b"}},
+		{Timeout: -1},
+		{Tries: 11},
+		{Command: []string{"x"}},
+		{Budgets: llm.Budgets{"captur": {}}},
 	} {
 		if err := bad.Validate(); !errors.Is(err, llm.ErrConfig) || strings.Contains(err.Error(), "verysecret") {
 			t.Errorf("%+v: %v", bad, err)

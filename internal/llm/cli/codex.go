@@ -64,7 +64,7 @@ func servers(env []string) []string {
 		}
 		home = filepath.Join(dir, ".codex")
 	}
-	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	text, err := os.ReadFile(filepath.Join(home, "config.toml")) // #nosec G304 -- the settings of the person's own Codex
 	if err != nil || len(text) > 1<<20 {
 		return nil
 	}
