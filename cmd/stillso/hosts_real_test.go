@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ import (
 	"stillso"
 	"stillso/internal/home"
 	"stillso/internal/host"
+	"stillso/internal/host/claudecode"
+	"stillso/internal/settings"
 )
 
 // These tests run the real assistants, against a model that is a fixture. They
@@ -246,6 +249,45 @@ func TestRealPlugins(t *testing.T) {
 	ask("plugin alone", 1)
 	l.run(time.Minute, "stillso", "install", "claude-code")
 	ask("plugin and settings", 1)
+}
+
+// Fault: Copilot, which reads the settings of Claude Code in a repository too,
+// gets the shape of Claude Code, or the memory twice.
+func TestRealSharedSettings(t *testing.T) {
+	if os.Getenv("HOSTBIN") == "" {
+		t.Skip("HOSTBIN is not set: see docs/hosts.md")
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "stillso/cmd/stillso", "stillso/cmd/stillso-hook").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	hosts := realHosts()
+	l := newLab(t, hosts[slices.IndexFunc(hosts, func(h realHost) bool { return h.name == "copilot" })], bin)
+	text, _, err := settings.Install(nil, host.Program, assistant{name: claudecode.Name, hooks: claudecode.Hooks}.entries(filepath.Join(bin, hookName())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{".git", ".claude"} {
+		if err := os.MkdirAll(filepath.Join(l.project, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(l.project, ".claude", "settings.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.run(time.Minute, "stillso", "remember", "--namespace", "user", "--type", "reference", "--priority", "1", "--alias", "restore the zebrafish staging database", zebraText)
+	for _, own := range []bool{false, true} {
+		if own {
+			l.run(time.Minute, "stillso", "install", "copilot")
+		}
+		l.model.take()
+		l.run(3*time.Minute, "copilot", append([]string{"--trust-folder"}, l.host.ask(zebraPrompt)...)...)
+		counts := blocks(l.model.take(), zebraText)
+		t.Logf("registered by itself, too: %v; the memory stands in the requests so often: %v", own, counts)
+		if len(counts) == 0 || hasOther(counts, 1) {
+			t.Errorf("registered by itself, too: %v; the memory stands in the requests so often: %v", own, counts)
+		}
+	}
 }
 
 func (l *lab) all() []string {
