@@ -209,6 +209,8 @@ func TestBadInput(t *testing.T) {
 		{[]string{"show", ""}, exitUsage, "no id starts so"},
 		{[]string{"remember", "  "}, exitUsage, "the content is empty"},
 		{[]string{"remember", strings.Repeat("x", 9000)}, exitUsage, "8192 are allowed"},
+		{[]string{"remember", "?! 👀 ---"}, exitUsage, "has no word"},
+		{[]string{"export", d.proj}, exitUsage, "it is a directory"},
 		{[]string{"remember", "-p", "9", "x"}, exitUsage, "priority 9"},
 		{[]string{"edit", id, "--replace", "nowhere", "x"}, exitUsage, "0 times"},
 		{[]string{"edit", id, "--replace", "One"}, exitUsage, "two words"},

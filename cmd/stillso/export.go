@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,14 +67,22 @@ func (c *exportCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	data := escapeUnsafe(b.String())
 	if c.File == "" {
-		_, err := io.Copy(a.std.out, &b)
+		_, err := a.std.out.Write(data)
 		return nil, err
 	}
 	if st, err := os.Stat(filepath.Dir(c.File)); err != nil || !st.IsDir() {
 		return nil, usagef("cannot write %s: there is no directory %s; make it first", c.File, filepath.Dir(c.File))
 	}
-	if err := maybe.WriteFile(c.File, b.Bytes(), 0o600); err != nil {
+	write := maybe.WriteFile
+	if st, err := os.Stat(c.File); err == nil && !st.Mode().IsRegular() {
+		if st.IsDir() {
+			return nil, usagef("cannot write %s: it is a directory; name a file in it", c.File)
+		}
+		write = writeInto // a pipe or a device must stay what it is
+	}
+	if err := write(c.File, data, 0o600); err != nil {
 		return nil, usagef("cannot write %s: %w; nothing was changed there", c.File, err)
 	}
 	return &exported{File: c.File, Memories: n}, nil
@@ -82,4 +90,14 @@ func (c *exportCmd) run(ctx context.Context, a *app) (summary, error) {
 
 func (e *exported) text(p *page) {
 	p.printf("wrote %s to %s\n", plural(e.Memories, "memory", "memories"), e.File)
+}
+
+// writeInto writes into what is no plain file: that must not be replaced by one.
+func writeInto(path string, data []byte, _ os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // #nosec G304 -- the person named it
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

@@ -91,3 +91,31 @@ func TestUnreadableHomeIsNotAnEmptyOne(t *testing.T) {
 		})
 	}
 }
+
+// An export into a pipe or a device must not put a plain file in its place, and what
+// it writes must hold nothing that a terminal obeys.
+func TestExportIntoAPipe(t *testing.T) {
+	d := newDesk(t)
+	d.remember("The okapi \u009b31m server \u202e listens")
+	pipe := filepath.Join(d.proj, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		b, err := os.ReadFile(pipe)
+		if err != nil {
+			t.Error(err)
+		}
+		read <- string(b)
+	}()
+	d.must("export", pipe)
+	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Fatalf("the pipe is %v %v", info, err)
+	}
+	for _, text := range []string{<-read, d.must("export"), d.must("--json", "export")} {
+		if !strings.Contains(text, "okapi") || strings.ContainsAny(text, "\u009b\u202e\x7f") {
+			t.Errorf("%q", text)
+		}
+	}
+}

@@ -196,9 +196,13 @@ func marshalSafe(v any, indent string) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("cannot print as JSON: %w", err)
 	}
-	text := b.String()
+	return escapeUnsafe(b.String()), nil
+}
+
+// escapeUnsafe writes what a terminal would obey, inside of JSON, as JSON escapes.
+func escapeUnsafe(text string) []byte {
 	if isClean(text) {
-		return []byte(text), nil
+		return []byte(text)
 	}
 	var out strings.Builder
 	for _, r := range text {
@@ -211,5 +215,5 @@ func marshalSafe(v any, indent string) ([]byte, error) {
 			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		}
 	}
-	return []byte(out.String()), nil
+	return []byte(out.String())
 }

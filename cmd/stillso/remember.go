@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"stillso"
@@ -60,6 +61,9 @@ func (c *rememberCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	if text == "" {
 		return nil, usagef("nothing was saved: the content is empty; say what to remember, or - to read it from standard input")
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return nil, usagef("nothing was saved: the content has no word, so that nothing could ever recall it; say it in words")
 	}
 	m, redacted, err := c.memory(a, text)
 	if err != nil {
