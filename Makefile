@@ -5,7 +5,7 @@ LINTVER := v2.15.0
 LDFLAGS := -s -w -X main.commit=$(shell git rev-parse --short=12 HEAD 2>/dev/null) -X main.date=$(shell git log -1 --format=%cI 2>/dev/null)
 FLAGS   ?=
 
-.PHONY: all build vet lint test race fuzz bench eval hosts try clean
+.PHONY: all build vet lint test race fuzz bench eval hosts release try clean
 all: build vet lint test
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -32,6 +32,8 @@ hosts: # the real assistants in HOSTBIN, cut off from the network, against a fix
 	$(GO) test -c -tags hosts -o bin/hosts.test ./cmd/stillso
 	@cd cmd/stillso && set -- $(CURDIR)/bin/hosts.test -test.v -test.run '$(if $(HOST),^TestRealHosts/$(HOST),^TestReal)'; \
 	if unshare -rn true 2>/dev/null; then exec unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh "$$@"; else exec "$$@"; fi
+release: # dist/: six systems, packages, checksums, from the commit that is checked out: docs/release.md
+	$(GO) run ./release -out dist $(if $(URL),-url $(URL))
 try: build
 	@bin/stillso try $(if $(DIR),"$(DIR)")
 clean:

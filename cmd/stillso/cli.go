@@ -55,6 +55,9 @@ type grammar struct {
 	Settings  settingsCmd  `cmd:"" group:"upkeep" help:"Show the settings, or write a file with the defaults."`
 	Eval      evalCmd      `cmd:"" group:"upkeep" help:"Measure recall and capture on labelled sets."`
 	Version   versionCmd   `cmd:"" group:"upkeep" help:"Print the version."`
+
+	Completion completionCmd `cmd:"" hidden:"" help:"Print the completion of a shell."`
+	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // groups orders the commands in the help text.
@@ -126,10 +129,9 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 // helpExit leaves kong after it printed the help.
 type helpExit struct{ code int }
 
-// parse reads the command line. done says that there is nothing left to run.
-func parse(args []string, std streams) (cmd command, g *grammar, code int, done bool) {
-	g = &grammar{}
-	k, err := kong.New(g,
+// newParser returns the parser of the grammar g.
+func newParser(g *grammar, std streams) (*kong.Kong, error) {
+	return kong.New(g,
 		kong.Name("stillso"),
 		kong.Description("Long-term memory for AI coding assistants: recalls in milliseconds, silent when it has nothing to say."),
 		kong.Writers(std.out, std.err),
@@ -138,6 +140,12 @@ func parse(args []string, std streams) (cmd command, g *grammar, code int, done 
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 	)
+}
+
+// parse reads the command line. done says that there is nothing left to run.
+func parse(args []string, std streams) (cmd command, g *grammar, code int, done bool) {
+	g = &grammar{}
+	k, err := newParser(g, std)
 	if err != nil {
 		return nil, g, report(std, false, err), true
 	}

@@ -33,8 +33,11 @@ func buildVersion() *versions {
 		return v
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && v.Commit == "" {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12 && v.Commit == "":
 			v.Commit = s.Value[:12]
+		case s.Key == "vcs.time" && v.Date == "":
+			v.Date = s.Value
 		}
 	}
 	if v.Version == "" {
