@@ -29,6 +29,10 @@ var dangers = sync.OnceValue(func() []danger {
 	}
 })
 
+// Danger says what harm an assistant could do that follows a statement, or "". A
+// statement with such a harm must wait for a human, however it came.
+func Danger(statement string) string { return dangerous(statement) }
+
 // dangerous says what harm an instruction could do, or "". A prohibition of the
 // same ("never force push") is none.
 func dangerous(s string) string {
