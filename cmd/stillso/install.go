@@ -229,11 +229,17 @@ func inlineHooks(path string) bool {
 	return len(conf.Hooks) > 0
 }
 
-// ask shows the plan and asks. Where nobody can answer, naming the command was
+// ask shows the plan and asks. Where nobody can answer, naming the assistants was
 // the answer.
 func (c *installCmd) ask(a *app, list []*installed) error {
-	if c.Yes || !a.interactive() || !slices.ContainsFunc(list, func(x *installed) bool { return x.Changed }) {
+	if c.Yes || !slices.ContainsFunc(list, func(x *installed) bool { return x.Changed }) {
 		return nil
+	}
+	if !a.interactive() {
+		if len(c.Host) > 0 || c.All {
+			return nil
+		}
+		return usagef("nothing was installed: there is no terminal to ask at; name the assistants, or add --yes")
 	}
 	p := newPage(a.std.out, a.std.env)
 	for _, x := range list {
