@@ -212,10 +212,19 @@ type RecallFigures struct {
 
 func (f *RecallFigures) add(o *RecallFigures) {
 	for _, p := range []struct{ to, from *Share }{
-		{&f.Top1, &o.Top1}, {&f.Top2, &o.Top2}, {&f.Top5, &o.Top5},
-		{&f.Found1, &o.Found1}, {&f.Found2, &o.Found2}, {&f.Found5, &o.Found5},
-		{&f.Injected, &o.Injected}, {&f.Misled, &o.Misled}, {&f.Silent, &o.Silent}, {&f.Foreign, &o.Foreign}, {&f.Nothing, &o.Nothing},
-		{&f.Hinted, &o.Hinted}, {&f.HintedNothing, &o.HintedNothing},
+		{&f.Top1, &o.Top1},
+		{&f.Top2, &o.Top2},
+		{&f.Top5, &o.Top5},
+		{&f.Found1, &o.Found1},
+		{&f.Found2, &o.Found2},
+		{&f.Found5, &o.Found5},
+		{&f.Injected, &o.Injected},
+		{&f.Misled, &o.Misled},
+		{&f.Silent, &o.Silent},
+		{&f.Foreign, &o.Foreign},
+		{&f.Nothing, &o.Nothing},
+		{&f.Hinted, &o.Hinted},
+		{&f.HintedNothing, &o.HintedNothing},
 	} {
 		p.to.Hit += p.from.Hit
 		p.to.Of += p.from.Of

@@ -55,7 +55,7 @@ func readExportFile(path string, o Options) (Reading, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return Reading{}, fmt.Errorf("cannot read %s: it is not a regular file; name a file", path)
 	}
-	f, err := os.Open(path) //nolint:gosec // a person named it
+	f, err := os.Open(path)
 	if err != nil {
 		return Reading{}, fmt.Errorf("cannot read %s: %w; check its permissions", path, bare(err))
 	}

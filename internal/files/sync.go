@@ -194,7 +194,7 @@ func pairs(m *stillso.Memory) []uint64 {
 	var out []uint64
 	last := rune(' ')
 	for _, r := range text {
-		out = append(out, uint64(last)<<32|uint64(r)) //nolint:gosec // a character is never negative
+		out = append(out, uint64(last)<<32|uint64(r))
 		last = r
 	}
 	slices.Sort(out)

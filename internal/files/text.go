@@ -42,7 +42,7 @@ func readText(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("cannot read %s: it is not a regular file; name a file", path)
 	}
-	f, err := os.Open(path) //nolint:gosec // a person or an import named it
+	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w; check its permissions", path, bare(err))
 	}

@@ -121,7 +121,7 @@ func (d Dir) Exists() bool {
 // in its place and without waiting for the other end of a pipe. What is no plain file
 // is an error that is ErrNotPlain.
 func OpenFile(path string, flag int) (*os.File, error) {
-	return plain(os.OpenFile(path, flag|noFollow|noWait, 0o600)) //nolint:gosec // the path is one of ours
+	return plain(os.OpenFile(path, flag|noFollow|noWait, 0o600))
 }
 
 // ErrNotPlain says that a folder, a link or a special file stands where stillso keeps a

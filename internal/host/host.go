@@ -55,7 +55,7 @@ const (
 	MaxField = 4 << 10
 )
 
-// SuppressVariable, set to anything but 0, makes every hook do nothing. The
+// SuppressVariable makes every hook do nothing if it is set to anything but 0. The
 // sweep sets it for the model commands it runs, since those are assistants that
 // load the same hooks. Its name holds none of the words that hosts strip from
 // an environment (KEY, TOKEN, SECRET, AUTH, CERT, PRIVATE).

@@ -158,7 +158,7 @@ func (l *Learner) Model() *Model {
 	}
 	if shares := l.shares(m.Language.shipped); len(shares) > 0 {
 		m.learnt = background.Pack(shares, uint32(min(l.prompts, math.MaxUint32)))
-		m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // just packed
+		m.Language.learnt, _ = background.Open(string(m.learnt)) // just packed
 	}
 	m.calibration = m.newCalibration(l.typed)
 	return m
@@ -273,7 +273,7 @@ func ModelOf(snap *snapshot.Snapshot) *Model {
 		learnt:   snap.Constant(keyLearnt),
 		limits:   snap.Constant(keyLimits),
 	}
-	m.Language.learnt, _ = background.Open(string(m.learnt)) //nolint:errcheck // without it the shipped table serves
+	m.Language.learnt, _ = background.Open(string(m.learnt)) // without it the shipped table serves
 	if s := snap.Constant(keyStrange); len(s) == 1 {
 		m.Language.strange = scripts(s[0])
 	}

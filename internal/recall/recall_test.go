@@ -52,7 +52,7 @@ func open(t testing.TB, memories ...*stillso.Memory) *snapshot.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -210,9 +210,11 @@ func TestRecallHints(t *testing.T) {
 	}
 	s := open(t, list...)
 	hinted := 0
-	for _, p := range []string{"is rounding per line ok?", "what happens with the freeze label?", "캐시 비워도 돼?", "about the pipeline", "tokens?", "port 6432?",
+	for _, p := range []string{
+		"is rounding per line ok?", "what happens with the freeze label?", "캐시 비워도 돼?", "about the pipeline", "tokens?", "port 6432?",
 		"the label in the grafana dashboard is cut off", "rename the column total in the migration", "which port does vite use", "sum the line items of the basket",
-		"the session dropped while the freeze was on", "prepared a statement for the press", "flush the queue before the migration", "16:00 works for me on tuesday"} {
+		"the session dropped while the freeze was on", "prepared a statement for the press", "flush the queue before the migration", "16:00 works for me on tuesday",
+	} {
 		o := recall.Recall(s, recall.Query{Prompt: p, Namespaces: []stillso.Namespace{project}, Now: today, Hints: true})
 		if len(o.Hits) > 0 && len(o.Hints) > 0 {
 			t.Errorf("%q: a hit and a hint", p)

@@ -127,7 +127,7 @@ func read(path string) (counts, error) {
 	if err != nil {
 		return counts{}, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // read only
 	c := counts{share: map[string]float64{}}
 	for s := bufio.NewScanner(f); s.Scan(); {
 		word, num, ok := strings.Cut(s.Text(), "\t")

@@ -42,7 +42,7 @@ func (t *txn) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 func (t *txn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := t.prepared(ctx, query)
+	st, err := t.prepared(ctx, query) //nolint:sqlclosecheck // the end of the transaction closes it
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (t *txn) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 }
 
 func (t *txn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	st, err := t.prepared(ctx, query)
+	st, err := t.prepared(ctx, query) //nolint:sqlclosecheck // the end of the transaction closes it
 	if err != nil || st == nil {
 		return t.Tx.QueryRowContext(ctx, query, args...)
 	}

@@ -130,7 +130,7 @@ func testInvalid(t *testing.T, open Opener) {
 		t.Errorf("the journal has %d changes, %v; want none", len(list), err)
 	}
 	// Odd text is no error: it is kept as JSON can hold it.
-	odd := memory("odd", "a\x00b \xff \U000e0041 ‮")
+	odd := memory("odd", "a\x00b \xff \U000e0041 \u202e")
 	apply(t, s, add(odd))
 	m, err := s.Memory(t.Context(), "odd")
 	if err != nil || !strings.Contains(m.Content, "a\x00b \ufffd") {

@@ -225,8 +225,10 @@ func testQueue(t *testing.T, open Opener) {
 // A ledger that books twice or loses a line makes every figure wrong.
 func testLedger(t *testing.T, open Opener) {
 	s := open(t)
-	r := stillso.Receipt{V: 1, At: start, Host: "h", Event: "prompt", Namespace: "user", Terms: []string{"a"},
-		Hits: []stillso.ReceiptHit{{ID: "m", Score: 1.5, Shown: true}}, Micros: 900, Bytes: 10}
+	r := stillso.Receipt{
+		V: 1, At: start, Host: "h", Event: "prompt", Namespace: "user", Terms: []string{"a"},
+		Hits: []stillso.ReceiptHit{{ID: "m", Score: 1.5, Shown: true}}, Micros: 900, Bytes: 10,
+	}
 	r2 := r
 	r2.At, r2.Silence, r2.Hits = start.Add(time.Second), "nothing relevant", nil
 	for range 2 { // the spool file is drained again after a crash
