@@ -47,6 +47,7 @@ type grammar struct {
 
 	Install   installCmd   `cmd:"" group:"upkeep" help:"Register stillso-hook with an assistant."`
 	Uninstall uninstallCmd `cmd:"" group:"upkeep" help:"Take stillso-hook out of an assistant's settings."`
+	MCP       mcpCmd       `cmd:"" name:"mcp" group:"upkeep" help:"Offer the memory to assistants as tools (MCP), and register that."`
 	Doctor    doctorCmd    `cmd:"" group:"upkeep" help:"Check everything; change nothing."`
 	Repair    repairCmd    `cmd:"" group:"upkeep" help:"Repair what doctor found."`
 	Stats     statsCmd     `cmd:"" group:"upkeep" help:"Show how well the memory works: recalls and repeats."`

@@ -63,6 +63,11 @@ func (c *whyCmd) run(ctx context.Context, a *app) (summary, error) {
 		}
 		return nil, errors.New("no recall to explain: no hook has answered a prompt yet; give one with --prompt, or register the hook with `stillso install`")
 	}
+	return c.explain(ctx, a, last)
+}
+
+// explain gives the memories of a receipt their words.
+func (c *whyCmd) explain(ctx context.Context, a *app, last *stillso.Receipt) (summary, error) {
 	sum := &reasons{Receipt: last, Contents: map[string]string{}}
 	st, err := a.store(ctx)
 	if err != nil {

@@ -140,6 +140,8 @@ func New(desk Desk, version string, log *slog.Logger) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "stillso", Title: "stillso memory", Version: version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Logger:       log,
+		// What is read here is one person's, and may change at any time.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.TTLMs, c.CacheScope = 0, "private" },
 		// Nothing of it changes while the server runs.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 	})

@@ -47,12 +47,30 @@ type record struct {
 // is the beginning of the names of two files, below our home, in which the
 // install is written down: keep.json, keep.backup.
 func PlanInstall(path, own string, hooks []Hook, keep string) (*Plan, error) {
+	return planForward(path, keep, insertion{
+		put:   func(text []byte) ([]byte, []string, error) { return Install(text, own, hooks) },
+		there: func(text []byte) bool { return len(events(text, own)) > 0 },
+		cut:   func(text []byte, created []string) ([]byte, error) { return Remove(text, own, created) },
+	})
+}
+
+// insertion is what an install puts into a file, whether it is there, and how it
+// is cut out again.
+type insertion struct {
+	put   func(text []byte) (out []byte, created []string, err error)
+	there func(text []byte) bool
+	cut   func(text []byte, created []string) ([]byte, error)
+}
+
+// planForward works out how a file looks with what is ours, and what to write
+// down so that it can be taken out again.
+func planForward(path, keep string, ours insertion) (*Plan, error) {
 	p, err := open(path, keep)
 	if err != nil {
 		return nil, err
 	}
 	var created []string
-	if p.New, created, err = Install(p.Old, own, hooks); err != nil {
+	if p.New, created, err = ours.put(p.Old); err != nil {
 		return nil, p.explain(err)
 	}
 	old, err := readRecord(keep)
@@ -64,14 +82,14 @@ func PlanInstall(path, own string, hooks []Hook, keep string) (*Plan, error) {
 	case old != nil && old.Path == p.Target && old.After == hash(p.Old): // as we left it
 		rec = old
 		rec.Created = append(rec.Created, created...)
-	case len(events(p.Old, own)) > 0: // installed, then touched: go back to it without our entries
+	case ours.there(p.Old): // installed, then touched: go back to it without our entries
 		var were []string
 		if old != nil && old.Path == p.Target {
 			were = old.Created
 			rec.MadeDir = old.MadeDir
 			rec.Created = append(rec.Created, were...)
 		}
-		if rec.backup, err = Remove(p.Old, own, were); err != nil {
+		if rec.backup, err = ours.cut(p.Old, were); err != nil {
 			return nil, p.explain(err)
 		}
 		rec.Before = hash(rec.backup)
