@@ -73,7 +73,24 @@ func changed(a, b string) bool {
 	if small < 2 || float64(shared(x, y)) < 0.6*float64(small) {
 		return false
 	}
-	return opposed(a, b) || len(v) > 0 && len(w) > 0 && shared(v, w) == 0
+	return !otherSubjects(v, w) && (opposed(a, b) || len(v) > 0 && len(w) > 0 && shared(v, w) == 0)
+}
+
+// otherSubjects reports whether two statements that share no number and no name with
+// a digit speak of different things: each has a name ("port 9004 for server4", "port
+// 9005 for server5") beside another value. One that differs alone is the value.
+func otherSubjects(v, w map[string]bool) bool {
+	return len(v) > 1 && len(w) > 1 && named(v) && named(w) && shared(v, w) == 0
+}
+
+// named reports whether one of the specifics begins with a letter.
+func named(specifics map[string]bool) bool {
+	for s := range specifics {
+		if s[0] >= 'a' && s[0] <= 'z' {
+			return true
+		}
+	}
+	return false
 }
 
 func equalSets(a, b map[string]bool) bool { return len(a) == len(b) && subset(a, b) }
