@@ -93,7 +93,7 @@ func ReadExcerpts(r io.Reader) ([]Excerpt, error) {
 // (capture.jsonl and judge.jsonl, by row id). Each row is a session of its own
 // with an empty store.
 func MeasureCapture(ctx context.Context, gold, replies string, now time.Time) (*CaptureFigures, error) {
-	f, err := os.Open(gold) //nolint:gosec // the user names the file
+	f, err := os.Open(gold)
 	if err != nil {
 		return nil, fmt.Errorf("cannot measure extraction: %w", err)
 	}
@@ -207,7 +207,7 @@ type recording struct {
 func readRecording(dir string) (*recording, error) {
 	r := &recording{capture: map[string]json.RawMessage{}, judge: map[string]json.RawMessage{}}
 	for name, into := range map[string]map[string]json.RawMessage{"capture.jsonl": r.capture, "judge.jsonl": r.judge} {
-		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // the user names the folder
+		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the recorded replies: %w", err)
 		}

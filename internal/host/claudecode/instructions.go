@@ -73,7 +73,7 @@ func (l *loader) add(path, by string, hops int) bool {
 	if slices.ContainsFunc(l.list, func(i Instruction) bool { return i.Path == path }) {
 		return true
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // the instruction files of the host, which it follows the same way
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return false
 	}
@@ -118,7 +118,7 @@ func (l *loader) rules(folder string) {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".md") {
 			return nil
 		}
-		text, err := os.ReadFile(path) // #nosec G304 -- the instruction files of the host
+		text, err := os.ReadFile(path) //nolint:gosec // the instruction files of the host, which follows links too
 		if err == nil && !hasPaths(string(text)) {
 			l.add(path, "", 0)
 		}
