@@ -21,9 +21,12 @@ func TestUnknownLanguage(t *testing.T) {
 		aliases bool
 		loss    int // answers that may be lost
 	}{
-		{"gsim", terms.Han, true, 1}, {"gsim", terms.Han, false, 4},
-		{"hlstock", terms.Han, true, 4}, {"hlstock", terms.Han, false, 6},
-		{"opsfolio", terms.Hangul, true, 4}, {"opsfolio", terms.Hangul, false, 10},
+		{"gsim", terms.Han, true, 1},
+		{"gsim", terms.Han, false, 4},
+		{"hlstock", terms.Han, true, 4},
+		{"hlstock", terms.Han, false, 6},
+		{"opsfolio", terms.Hangul, true, 4},
+		{"opsfolio", terms.Hangul, false, 10},
 	} {
 		var got [2]RecallFigures
 		for i, forget := range [][]terms.Script{nil, {c.forget}} {

@@ -32,8 +32,15 @@ func TestNormalRemote(t *testing.T) {
 		{"https://example.test/", ""},
 		{"https:///x", ""},
 		{"https://example.test/.git", ""},
-		{"/srv/git/x.git", ""}, {"../x", ""}, {"file:///srv/x", ""}, {"x", ""},
-		{"", ""}, {"  ", ""}, {"https://example.test/a\x00b", ""}, {"https://example.test/a\x1b]0;b", ""}, {"https://e/" + strings.Repeat("a", 5000), ""},
+		{"/srv/git/x.git", ""},
+		{"../x", ""},
+		{"file:///srv/x", ""},
+		{"x", ""},
+		{"", ""},
+		{"  ", ""},
+		{"https://example.test/a\x00b", ""},
+		{"https://example.test/a\x1b]0;b", ""},
+		{"https://e/" + strings.Repeat("a", 5000), ""},
 	} {
 		if got := NormalRemote(c.in); got != c.want {
 			t.Errorf("NormalRemote(%.60q) = %q, want %q", c.in, got, c.want)

@@ -88,8 +88,10 @@ func TestSpecificForms(t *testing.T) {
 		{"a <private>b c</private> d", "a [redacted:private] d"},
 		{"talk about the `<private>` tag", "talk about the `<private>` tag"},
 		{"", ""},
-		{"port 8443, import.meta.env.VITE_KEY, 3f786850e387550fdab836ed7e6dc881de23001b, no API key",
-			"port 8443, import.meta.env.VITE_KEY, 3f786850e387550fdab836ed7e6dc881de23001b, no API key"},
+		{
+			"port 8443, import.meta.env.VITE_KEY, 3f786850e387550fdab836ed7e6dc881de23001b, no API key",
+			"port 8443, import.meta.env.VITE_KEY, 3f786850e387550fdab836ed7e6dc881de23001b, no API key",
+		},
 	} {
 		if got, _ := Text(c.in); got != c.want {
 			t.Errorf("Text(%q) = %q, want %q", c.in, got, c.want)
