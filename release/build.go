@@ -51,7 +51,7 @@ func checkout(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // nothing was written through it that is not closed
 	for r := tar.NewReader(bytes.NewReader(out)); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {

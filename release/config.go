@@ -16,9 +16,12 @@ var product = struct {
 	downloads:   "https://stillso.example/releases",
 	binaries:    []string{"stillso", "stillso-hook"},
 	targets: []target{
-		{"linux", "amd64"}, {"linux", "arm64"},
-		{"darwin", "amd64"}, {"darwin", "arm64"},
-		{"windows", "amd64"}, {"windows", "arm64"},
+		{"linux", "amd64"},
+		{"linux", "arm64"},
+		{"darwin", "amd64"},
+		{"darwin", "arm64"},
+		{"windows", "amd64"},
+		{"windows", "arm64"},
 	},
 	// The packager of deb and rpm is run, not linked: its modules stay out of ours.
 	nfpm: "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0",

@@ -76,8 +76,7 @@ func isPath(v *kong.Value) bool {
 	return v.Tag != nil && (v.Tag.Type == "path" || strings.HasPrefix(v.Tag.Type, "existing"))
 }
 
-// inWords returns shell patterns of every command below the first, for the loop
-// that finds the command in the words before the cursor.
+// inWords returns a pattern for every command below the first.
 func inWords(words []completed) []string {
 	var paths []string
 	for _, c := range words[1:] {
@@ -98,7 +97,8 @@ func short(help string) string {
 	return strings.TrimSuffix(line, ".")
 }
 
-// shells that share the loop: ksh syntax with the words before the cursor.
+// findCommand writes the loop of bash and zsh that finds the command in the words
+// before the cursor.
 func findCommand(b *strings.Builder, before string, words []completed) {
 	fmt.Fprintf(b, "  local cmd=stillso w\n  for w in %s; do\n    case \"$cmd $w\" in\n      %s) cmd=\"$cmd $w\" ;;\n    esac\n  done\n",
 		before, strings.Join(inWords(words), "|"))
@@ -182,7 +182,7 @@ func zshCompletion(words []completed) string {
 		b.WriteString("      esac ;;\n")
 	}
 	b.WriteString("  esac\n  if [[ ${words[CURRENT]} == -* ]]; then\n    _describe -o option flags\n    return\n  fi\n" +
-		"  (( $#names )) && _describe command names\n  [[ -n $files ]] && _files\n}\n" +
+		"  (( $#names )) && _describe command names\n  [[ -z $files ]] || _files\n}\n" +
 		"if [[ $funcstack[1] == _stillso ]]; then _stillso \"$@\"; else compdef _stillso stillso; fi\n")
 	return b.String()
 }
