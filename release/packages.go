@@ -18,14 +18,16 @@ type content struct {
 	Info   map[string]any `json:"file_info"`
 }
 
-// installedAs says where a file of the archive stands after deb or rpm.
-func installedAs(name string) string {
+// installedAs says where a file of the archive stands after kind, deb or rpm.
+func installedAs(name, kind string) string {
 	base := filepath.Base(name)
 	switch {
 	case strings.HasSuffix(name, ".1"):
 		return "/usr/share/man/man1/" + base
 	case strings.HasSuffix(name, ".bash"):
 		return "/usr/share/bash-completion/completions/stillso"
+	case base == "_stillso" && kind == "rpm":
+		return "/usr/share/zsh/site-functions/_stillso"
 	case base == "_stillso":
 		return "/usr/share/zsh/vendor-completions/_stillso"
 	case strings.HasSuffix(name, ".fish"):
@@ -45,35 +47,44 @@ func linuxPackages(ctx context.Context, out string, s stamp, t target, files []f
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder of temporary files
-	var contents []content
 	for i, f := range files {
-		src := filepath.Join(dir, strconv.Itoa(i))
-		if err := os.WriteFile(src, f.data, 0o600); err != nil {
+		if err := os.WriteFile(source(dir, i), f.data, 0o600); err != nil {
 			return err
 		}
-		contents = append(contents, content{src, installedAs(f.name), map[string]any{"mode": f.mode, "owner": "root", "group": "root", "mtime": s.time.Format(time.RFC3339)}})
-	}
-	config, err := json.Marshal(map[string]any{
-		"name": product.name, "arch": t.arch, "platform": "linux", "version": s.version, "version_schema": "semver", "release": "1",
-		"section": "utils", "priority": "optional", "maintainer": product.maintainer, "description": product.description,
-		"homepage": product.homepage, "license": product.licence, "disable_globbing": true, "mtime": s.time.Format(time.RFC3339),
-		"contents": contents, "rpm": map[string]any{"buildhost": "localhost", "summary": product.summary, "group": "Development/Tools"},
-	})
-	if err != nil {
-		return err
 	}
 	path := filepath.Join(dir, "nfpm.yaml") // JSON is YAML
-	if err := os.WriteFile(path, config, 0o600); err != nil {
-		return err
-	}
+	env := []string{"GOFLAGS=", "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)}
 	for _, kind := range []string{"deb", "rpm"} {
-		target := filepath.Join(out, fmt.Sprintf("%s_%s_linux_%s.%s", product.name, s.version, t.arch, kind))
-		env := []string{"GOFLAGS=", "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)}
+		config, err := json.Marshal(packageConfig(s, t, kind, dir, files))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, config, 0o600); err != nil {
+			return err
+		}
+		target := filepath.Join(out, folder(s, t)+"."+kind)
 		if _, err := command(ctx, ".", env, "go", "run", product.nfpm, "package", "--config", path, "--packager", kind, "--target", target); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func source(dir string, i int) string { return filepath.Join(dir, strconv.Itoa(i)) }
+
+// packageConfig is nfpm's configuration of one package.
+func packageConfig(s stamp, t target, kind, dir string, files []file) map[string]any {
+	at := s.time.Format(time.RFC3339)
+	var contents []content
+	for i, f := range files {
+		contents = append(contents, content{source(dir, i), installedAs(f.name, kind), map[string]any{"mode": f.mode, "owner": "root", "group": "root", "mtime": at}})
+	}
+	return map[string]any{
+		"name": product.name, "arch": t.arch, "platform": t.os, "version": s.version, "version_schema": "semver", "release": "1",
+		"section": "utils", "priority": "optional", "maintainer": product.maintainer, "description": product.description,
+		"homepage": product.homepage, "license": product.licence, "disable_globbing": true, "mtime": at, "contents": contents,
+		"rpm": map[string]any{"buildhost": "localhost", "summary": product.summary, "group": "Development/Tools"},
+	}
 }
 
 // formula returns the Homebrew formula. sums are the SHA-256 of the archives by file name.

@@ -128,6 +128,24 @@ func TestFormula(t *testing.T) {
 	}
 }
 
+// Guards against a package that puts a program where no shell looks, or a text
+// among the programs.
+func TestInstalledAs(t *testing.T) {
+	for name, want := range map[string]string{
+		"stillso": "/usr/bin/stillso", "stillso-hook": "/usr/bin/stillso-hook",
+		"LICENSE": "/usr/share/doc/stillso/copyright", "NOTICES": "/usr/share/doc/stillso/NOTICES", "README.md": "/usr/share/doc/stillso/README.md",
+		"man/stillso.1": "/usr/share/man/man1/stillso.1", "completions/stillso.bash": "/usr/share/bash-completion/completions/stillso",
+		"completions/_stillso": "/usr/share/zsh/vendor-completions/_stillso", "completions/stillso.fish": "/usr/share/fish/vendor_completions.d/stillso.fish",
+	} {
+		if got := installedAs(name, "deb"); got != want {
+			t.Errorf("%s is installed as %s, not %s", name, got, want)
+		}
+	}
+	if got := installedAs("completions/_stillso", "rpm"); got != "/usr/share/zsh/site-functions/_stillso" {
+		t.Errorf("rpm: _stillso is installed as %s", got)
+	}
+}
+
 // Guards against a release into a folder that holds something else.
 func TestEmptyTakesOnlyOurs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dist")
