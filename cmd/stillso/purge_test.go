@@ -5,8 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"stillso/internal/home"
 )
@@ -34,5 +37,52 @@ func TestPurgeReachesTheTermsOfSessions(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A purge during a sweep must wait for it: both drain what the hooks left, and two at
+// once lose lines.
+func TestPurgeWaitsForTheSweep(t *testing.T) {
+	d := newDesk(t)
+	id := d.remember("The codename is supercalifragilistic")
+	lock := flock.New(home.Dir(d.env["STILLSO_HOME"]).SweepLock(), flock.SetPermissions(0o600))
+	if got, err := lock.TryLock(); err != nil || !got {
+		t.Fatal(got, err)
+	}
+	done := make(chan int)
+	go func() {
+		_, _, code := d.try("purge", id, "--yes")
+		done <- code
+	}()
+	select {
+	case <-done:
+		t.Error("it did not wait")
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// A repair that finds nothing at all where a store was must not say that all is well.
+func TestRepairOfNothingSaysSo(t *testing.T) {
+	d := newDesk(t)
+	d.remember("The codename is supercalifragilistic")
+	for _, name := range []string{"store.db", "store.head", "journal/00000001.jsonl"} {
+		if err := os.WriteFile(filepath.Join(d.env["STILLSO_HOME"], name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"store.db-wal", "store.db-shm"} {
+		if err := os.RemoveAll(filepath.Join(d.env["STILLSO_HOME"], name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errOut, code := d.try("repair")
+	if code != exitProblems || !strings.Contains(out, "whatever was saved") {
+		t.Errorf("exit %d\n%s%s", code, out, errOut)
 	}
 }

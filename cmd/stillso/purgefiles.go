@@ -34,6 +34,13 @@ func (a *app) purge(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A sweep drains the waiting lines, too: two at once would lose some, and what it
+	// has read but not yet written would come after the purge.
+	unlock, err := a.lockSweep(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	// The waiting lines go into the store first: there they are erased with it.
 	if log, err := openSweepLog(a); err == nil {
 		err = (&sweeper{app: a, log: log, sum: &swept{}}).drain(ctx)

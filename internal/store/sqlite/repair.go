@@ -98,6 +98,9 @@ func (r *repairer) run(ctx context.Context) (err error) {
 	if err := r.collect(ctx); err != nil {
 		return err
 	}
+	if r.old == nil && len(r.found) == 0 {
+		r.lost("whatever was saved: neither the database nor the journal holds a change")
+	}
 	s, err := r.build(ctx)
 	if err != nil {
 		return err
