@@ -76,11 +76,12 @@ func checkout(ctx context.Context, dir string) error {
 	}
 }
 
-// goEnv is what must be the same in every build, whatever the machine prefers.
+// goEnv is what must be the same in every build, whatever the machine prefers. An
+// empty GOFLAGS would let the settings file of the go command speak.
 func goEnv(t target) []string {
 	return []string{
 		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off",
+		"GOFLAGS=-mod=readonly", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off",
 	}
 }
 
@@ -93,7 +94,7 @@ func build(ctx context.Context, src string, s stamp, t target, binary string, en
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder of temporary files
 	exe := filepath.Join(dir, t.exe(binary))
 	flags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s -X main.date=%s", s.version, s.commit, s.time.Format(time.RFC3339))
-	_, err = command(ctx, src, append(goEnv(t), env...), "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
+	_, err = command(ctx, src, append(goEnv(t), env...), "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", flags, "-o", exe, "./cmd/"+binary)
 	if err != nil {
 		return nil, err

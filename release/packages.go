@@ -53,7 +53,7 @@ func linuxPackages(ctx context.Context, out string, s stamp, t target, files []f
 		}
 	}
 	path := filepath.Join(dir, "nfpm.yaml") // JSON is YAML
-	env := []string{"GOFLAGS=", "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)}
+	env := []string{"GOFLAGS=-mod=readonly", "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)}
 	for _, kind := range []string{"deb", "rpm"} {
 		config, err := json.Marshal(packageConfig(s, t, kind, dir, files))
 		if err != nil {

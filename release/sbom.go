@@ -158,7 +158,7 @@ func notices(ctx context.Context, src string, modules []debug.Module) ([]byte, e
 	for _, m := range modules {
 		var dir []byte
 		if err == nil {
-			dir, err = command(ctx, src, []string{"GOFLAGS="}, "go", "list", "-m", "-f", "{{.Dir}}", m.Path+"@"+m.Version)
+			dir, err = command(ctx, src, []string{"GOFLAGS=-mod=readonly"}, "go", "list", "-m", "-f", "{{.Dir}}", m.Path+"@"+m.Version)
 		}
 		if err == nil {
 			err = add(m.Path+" "+m.Version, strings.TrimSpace(string(dir)))

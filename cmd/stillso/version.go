@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Set by the build with -ldflags "-X main.version=…"; nothing else changes them.
@@ -41,7 +42,7 @@ func buildVersion() *versions {
 		}
 	}
 	if v.Version == "" {
-		v.Version = info.Main.Version
+		v.Version = strings.TrimPrefix(info.Main.Version, "v") // as releases write it
 	}
 	if v.Version == "" || v.Version == "(devel)" {
 		v.Version = "development"
