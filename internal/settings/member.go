@@ -215,6 +215,9 @@ func setTable(text []byte, e Entry) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := e.headed(text, doc); err != nil {
+		return nil, err
+	}
 	newline := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
 		newline = "\r\n"
@@ -234,10 +237,22 @@ func setTable(text []byte, e Entry) ([]byte, error) {
 		fmt.Fprintf(&b, "%s = %s%s", f.Name, f.Value, newline)
 	}
 	out := []byte(b.String())
-	if _, err := decode(out); err != nil { // the parent is written as an inline table
+	if _, err := decode(out); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// headed refuses a parent that is written without headers, as an inline table: one
+// such must not be added to further down, and not every reader says so.
+func (e Entry) headed(text []byte, doc map[string]any) error {
+	if _, there := doc[e.Parent]; !there {
+		return nil
+	}
+	if slices.ContainsFunc(headers(text), func(t table) bool { return len(t.path) > 0 && t.path[0] == e.Parent }) {
+		return nil
+	}
+	return &SyntaxError{Line: 1, Column: 1, Problem: fmt.Sprintf("%q is written without headers such as [%s.other]; put %q there by hand", e.Parent, e.Parent, e.Name)}
 }
 
 func (e Entry) sameTable(table map[string]any) bool {
