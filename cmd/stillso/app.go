@@ -41,6 +41,8 @@ type store interface {
 	Each(ctx context.Context, after int64, f func(m *stillso.Memory, seq int64) error) (sqlite.Extent, error)
 	// Seq is the place of the last change in the journal.
 	Seq(ctx context.Context) (int64, error)
+	// Instance names this store among all.
+	Instance() string
 	// Purge erases a memory and its history.
 	Purge(ctx context.Context, id string, by stillso.Actor, at time.Time) (stillso.Change, error)
 	Close() error

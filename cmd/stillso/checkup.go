@@ -154,6 +154,10 @@ func (d *checkup) index(ctx context.Context) {
 		d.health.add("index", problem, do, "recall is silent: %v", err)
 		return
 	}
+	if ofOther(snap, d.st) {
+		d.health.add("index", problem, do, "it was made from another store: recall shows what is not in this one")
+		return
+	}
 	if err := snap.Delta(); err != nil {
 		d.health.add("index", problem, do, "what was saved last is not found: %v", err)
 		return

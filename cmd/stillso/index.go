@@ -99,6 +99,9 @@ func (x *indexer) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if x.others() {
+		return x.base(ctx)
+	}
 	foreign := x.foreign()
 	if x.upToDate(base, seq) && x.settled() && (!foreign || base.Docs > inlineBase) {
 		return nil
@@ -117,6 +120,7 @@ func (x *indexer) update(ctx context.Context) error {
 const (
 	hintsKey = "inject.hints" // "on" or nothing; the hook reads it
 	madeKey  = "stillso.made-by"
+	storeKey = "stillso.store" // the instance of the store it was made from
 )
 
 // madeBy names what the impacts in an index rest on beside the memories: the
@@ -134,6 +138,7 @@ func (x *indexer) constants(model *recall.Model) map[string][]byte {
 	}
 	maps.Copy(c, x.session)
 	c[madeKey] = []byte(madeBy())
+	c[storeKey] = []byte(x.st.Instance())
 	if x.hints {
 		c[hintsKey] = []byte("on")
 	}
@@ -165,6 +170,23 @@ func (x *indexer) foreign() bool {
 	}
 	defer snap.Close() //nolint:errcheck // it was only read
 	return string(snap.Constant(madeKey)) != madeBy() || (string(snap.Constant(hintsKey)) == "on") != x.hints
+}
+
+// others reports whether the index was made from another store.
+func (x *indexer) others() bool {
+	snap, err := snapshot.Open(x.dir)
+	if err != nil {
+		return false
+	}
+	defer snap.Close() //nolint:errcheck // it was only read
+	return ofOther(snap, x.st)
+}
+
+// ofOther reports whether an index was made from another store than st, as one that
+// was copied from another machine: what it shows is not in st.
+func ofOther(snap *snapshot.Snapshot, st store) bool {
+	made := string(snap.Constant(storeKey))
+	return made != "" && made != st.Instance()
 }
 
 // upToDate reports whether the index knows the last change already.

@@ -86,3 +86,31 @@ func TestRepairOfNothingSaysSo(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, out, errOut)
 	}
 }
+
+// An index that was copied from another store must not pass for that of this one: the
+// hook would show memories that nobody saved here.
+func TestIndexOfAnotherStore(t *testing.T) {
+	ours, other := newDesk(t), newDesk(t)
+	ours.remember("The okapi server listens on port 9000", "--namespace", "user")
+	other.remember("The zanzibar script deploys the billing service", "--namespace", "user")
+	swap := func() {
+		data, err := os.ReadFile(filepath.Join(other.env["STILLSO_HOME"], "recall.base"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(ours.env["STILLSO_HOME"], "recall.base"), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, heal := range []string{"repair", "sweep"} {
+		swap()
+		if out, _, code := ours.try("doctor"); code != exitProblems || !strings.Contains(out, "another store") {
+			t.Errorf("doctor: exit %d\n%s", code, out)
+		}
+		ours.must(heal)
+		ours.must("doctor")
+		if out, _, _ := ours.try("recall", "which script deploys the billing service?"); strings.Contains(out, "zanzibar") {
+			t.Errorf("after %s recall still shows what is not ours:\n%s", heal, out)
+		}
+	}
+}

@@ -141,6 +141,8 @@ func (r *repaired) index(ctx context.Context, a *app) error {
 	default:
 		if err := errors.Join(snap.Verify(), snap.Delta()); err != nil {
 			why = err.Error()
+		} else if st, err := a.store(ctx); err == nil && ofOther(snap, st) {
+			why = "it was made from another store"
 		}
 		if err := snap.Close(); err != nil && why == "" {
 			why = err.Error()
