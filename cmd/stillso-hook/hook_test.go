@@ -203,14 +203,15 @@ func TestTurnEnd(t *testing.T) {
 	if got := calls(); len(got) != 1 || got[0] != want {
 		t.Errorf("sweeps: %q, want one %q", got, want)
 	}
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(w.home.SweepMark(), old, old); err != nil {
-		t.Fatal(err)
-	}
-	w.send("session-end", map[string]any{"reason": "other"})
+	// Without a person the end of the session follows at once. It must be read now, and
+	// not be taken for the turn that waits.
 	w.send("session-end", map[string]any{"reason": "other"})
 	if got := calls(); len(got) != 2 {
 		t.Errorf("sweeps after the end of the session: %q", got)
+	}
+	items = lines[stillso.QueueItem](w, home.Queue)
+	if len(items) != 4 || items[3].Key == items[2].Key || items[3].Payload["event"] != "session-end" {
+		t.Errorf("queue: %+v", items)
 	}
 }
 

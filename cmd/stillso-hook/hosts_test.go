@@ -134,10 +134,10 @@ func TestEndsOfOtherHosts(t *testing.T) {
 	w.as("opencode", "turn-end", `{"session_id":"ses_10","cwd":"DIR"}`)
 	w.as("codex", "session-end", `{"session_id":"k11","transcript_path":"/s/rollout-1.jsonl","cwd":"DIR","reason":"other"}`)
 	want := map[string]string{
-		"copilot k8":      filepath.Join(h, ".copilot", "session-state", "k8", "events.jsonl"),
-		"cursor k9":       cursorFile,
-		"opencode ses_10": "opencode:ses_10",
-		"codex k11":       "/s/rollout-1.jsonl",
+		"copilot k8 ended": filepath.Join(h, ".copilot", "session-state", "k8", "events.jsonl"),
+		"cursor k9 ended":  cursorFile,
+		"opencode ses_10":  "opencode:ses_10",
+		"codex k11 ended":  "/s/rollout-1.jsonl",
 	}
 	for _, q := range lines[struct {
 		Key     string

@@ -17,7 +17,9 @@ import (
 
 // How long after the last start of a sweep the next one may be started. The sweep is
 // single anyway; this saves starting a program after every turn for nothing. What
-// waits meanwhile is taken up by the next turn, or by the next session.
+// waits meanwhile is taken up by the next turn, or by the next session. The end of a
+// session waits for nothing: without a person it comes right after the last turn, whose
+// sweep may be done by then, and nothing may follow it for hours.
 const (
 	turnPause    = time.Minute
 	endPause     = 2 * time.Second
@@ -28,10 +30,14 @@ const (
 // queueCapture notes that a session has something new and has it read offline. The
 // host may end this process within a second.
 func (h *hook) queueCapture() {
+	key := h.hostName + " " + h.call.Session
+	if h.event == host.SessionEnd { // it asks for more than a turn that waits: it must not count as the same
+		key += " ended"
+	}
 	if h.call.Transcript != "" {
 		h.enqueue(stillso.QueueItem{
 			Kind: "capture",
-			Key:  h.hostName + " " + h.call.Session,
+			Key:  key,
 			Payload: map[string]string{
 				"host": h.hostName, "event": h.event, "session": h.call.Session,
 				"directory": h.call.Directory, "transcript": h.call.Transcript,
@@ -39,8 +45,11 @@ func (h *hook) queueCapture() {
 		})
 	}
 	pause := turnPause
-	if h.event != host.TurnEnd {
+	switch h.event {
+	case host.PreCompact:
 		pause = endPause
+	case host.SessionEnd:
+		pause = 0
 	}
 	if h.claimSweep(pause) {
 		h.startSweep()
