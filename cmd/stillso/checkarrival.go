@@ -38,7 +38,7 @@ func (d *checkup) receipts(ctx context.Context) (seen map[string]time.Time, show
 			take(r)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(d.app.dir.Spool(), home.Receipts)) // #nosec G304 -- below our home
+	text, err := home.ReadFile(filepath.Join(d.app.dir.Spool(), home.Receipts), home.MaxSpool)
 	if err != nil {
 		return seen, shown
 	}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"stillso"
 	"stillso/internal/capture"
 	"stillso/internal/mcp"
@@ -50,7 +48,7 @@ func (c *mcpServeCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	log := slog.New(slog.NewTextHandler(a.std.err, &slog.HandlerOptions{Level: slog.LevelError}))
 	server := mcp.New((&mcpDesk{app: a, dir: a.directory(dir)}).desk(), buildVersion().Version, log)
-	err := server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.std.in), Writer: quietCloser{a.std.out}})
+	err := server.Run(ctx, mcp.Stdio(a.std.in, a.std.out))
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		err = nil // the assistant ended, or ended us: that is how it goes
 	}
@@ -59,11 +57,6 @@ func (c *mcpServeCmd) run(ctx context.Context, a *app) (summary, error) {
 	}
 	return nil, nil
 }
-
-// quietCloser is a writer that the server does not close.
-type quietCloser struct{ io.Writer }
-
-func (quietCloser) Close() error { return nil }
 
 // mcpDesk does what the tools ask for, each request as one command would: with a
 // store of its own that is closed again, so that a server that runs all day holds
@@ -167,11 +160,11 @@ func (d *mcpDesk) memory(ctx context.Context, id string) (*stillso.Memory, error
 // assistant may not take it away.
 func trusted(m *stillso.Memory) bool { return m.Origin != stillso.FromInferred }
 
-func (d *mcpDesk) remember(ctx context.Context, n mcp.Note) (mcp.Done, error) {
+func (d *mcpDesk) remember(ctx context.Context, n mcp.Statement) (mcp.Done, error) {
 	return visit(d, func(a *app) (mcp.Done, error) { return d.save(ctx, a, n) })
 }
 
-func (d *mcpDesk) save(ctx context.Context, a *app, n mcp.Note) (mcp.Done, error) {
+func (d *mcpDesk) save(ctx context.Context, a *app, n mcp.Statement) (mcp.Done, error) {
 	c := rememberCmd{Type: n.Type, Why: n.Why, Namespace: "project", Priority: 3, Dir: d.dir}
 	if n.Everywhere {
 		c.Namespace = string(stillso.UserNamespace)

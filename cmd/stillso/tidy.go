@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"stillso"
+	"stillso/internal/home"
 	"stillso/internal/namespace"
 	"stillso/internal/tidy"
 )
@@ -88,7 +88,7 @@ func (a *app) tidyFile() string { return filepath.Join(string(a.dir), "tidy.json
 // tidyState reads what the last run left. A broken file is no state.
 func (a *app) tidyState() (tidyState, bool) {
 	var s tidyState
-	data, err := os.ReadFile(a.tidyFile())
+	data, err := home.ReadFile(a.tidyFile(), 8<<20)
 	if err == nil {
 		err = json.Unmarshal(data, &s)
 	}

@@ -49,7 +49,7 @@ type Desk struct {
 	// Recall answers a prompt as the hook would.
 	Recall func(ctx context.Context, prompt string) (Recalled, error)
 	// Remember saves one statement, or proposes it to the user.
-	Remember func(ctx context.Context, n Note) (Done, error)
+	Remember func(ctx context.Context, n Statement) (Done, error)
 	// Search finds by words.
 	Search func(ctx context.Context, q Query) ([]stillso.Found, error)
 	// Retire takes a memory out of recall, or proposes it to the user.
@@ -71,8 +71,8 @@ type Recalled struct {
 	Silence string   `json:"silence,omitempty" jsonschema:"why nothing fits"`
 }
 
-// Note is a statement to remember.
-type Note struct {
+// Statement is what is to remember.
+type Statement struct {
 	Content    string `json:"content" jsonschema:"one statement of at most three sentences that will make sense in a year; no secrets"`
 	Type       string `json:"type,omitempty" jsonschema:"preference, constraint, decision, fact, procedure, event, reference or todo; left out, it is told by the words"`
 	Why        string `json:"why,omitempty" jsonschema:"the reason the user gave, if any"`
@@ -120,7 +120,7 @@ type hit struct {
 	State   string `json:"state,omitempty" jsonschema:"set if it is not active"`
 	Date    string `json:"date" jsonschema:"when it was last changed or said"`
 	Content string `json:"content" jsonschema:"the statement, or the part of what was said that matched"`
-	Note    string `json:"note,omitempty" jsonschema:"what to keep in mind about it"`
+	Remark  string `json:"note,omitempty" jsonschema:"what to keep in mind about it"`
 }
 
 type explained struct {
@@ -218,7 +218,7 @@ func (h *server) search(ctx context.Context, _ *sdk.CallToolRequest, in Query) (
 	for _, f := range list {
 		x := show(f)
 		out.Found = append(out.Found, x)
-		fmt.Fprintf(&text, "- %s\n", strings.Join(strings.Fields(strings.Join([]string{x.ID, x.Kind, x.State, x.Date, x.Note, x.Content}, " ")), " "))
+		fmt.Fprintf(&text, "- %s\n", strings.Join(strings.Fields(strings.Join([]string{x.ID, x.Kind, x.State, x.Date, x.Remark, x.Content}, " ")), " "))
 	}
 	if len(list) == 0 {
 		text.WriteString("Nothing matched.")
@@ -241,16 +241,16 @@ func show(f stillso.Found) hit {
 	}
 	switch reason := m.Unverified(); {
 	case m.SupersededBy != "":
-		x.Note = "replaced by " + m.SupersededBy
+		x.Remark = "replaced by " + m.SupersededBy
 	case reason != "":
-		x.Note = "unverified: " + reason
+		x.Remark = "unverified: " + reason
 	case m.Origin == stillso.FromInferred:
-		x.Note = "inferred, unconfirmed"
+		x.Remark = "inferred, unconfirmed"
 	}
 	return x
 }
 
-func (h *server) remember(ctx context.Context, _ *sdk.CallToolRequest, in Note) (*sdk.CallToolResult, Done, error) {
+func (h *server) remember(ctx context.Context, _ *sdk.CallToolRequest, in Statement) (*sdk.CallToolResult, Done, error) {
 	if err := needed("content", in.Content); err != nil {
 		return nil, Done{}, err
 	}

@@ -53,7 +53,7 @@ func textOf(r *sdk.CallToolResult) string {
 func broken() Desk {
 	return Desk{
 		Recall:   func(context.Context, string) (Recalled, error) { panic("recall broke with SECRET") },
-		Remember: func(context.Context, Note) (Done, error) { return Done{}, errors.New("no room for SECRET") },
+		Remember: func(context.Context, Statement) (Done, error) { return Done{}, errors.New("no room for SECRET") },
 		Search: func(context.Context, Query) ([]stillso.Found, error) {
 			return []stillso.Found{{Memory: &stillso.Memory{ID: "a", Type: stillso.Fact, Content: "SECRET\x1b[2J 数据库 \"quoted\"\nline"}}, {}}, nil
 		},
