@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -176,5 +177,39 @@ func TestArguments(t *testing.T) {
 	}
 	if _, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: "forget"}); err == nil {
 		t.Error("a tool that is not there answered")
+	}
+}
+
+// One line that was no message ended the session, and with the end of its input a
+// server forgot what it had been asked.
+func TestStdio(t *testing.T) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	for name, junk := range map[string]string{
+		"text": "garbage", "half": `{"jsonrpc":"2.0",`, "number": "5", "empty object": "{}", "text in JSON": `"x"`, "null": "null",
+		"old form": `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "bytes": "\xff\xfe\x00", "long": strings.Repeat("x", maxLine+100), "empty batch": "[]",
+		"batch of junk": "[1,2]", "deep": strings.Repeat("[", 100000), "blank": " \r\n\n", "odd id": `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+		"no method": `{"jsonrpc":"2.0","id":9,"method":"no/such"}`, "odd params": `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":[1]}`,
+		"odd arguments": `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"recall","arguments":"x"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := hello + junk + "\n" + `{"jsonrpc":"2.0","id":"last","method":"tools/call","params":{"name":"search","arguments":{"query":"x"}}}` // without a line end
+			var out bytes.Buffer
+			server := New(broken(), "test", slog.New(slog.NewTextHandler(io.Discard, nil)))
+			if err := server.Run(t.Context(), Stdio(strings.NewReader(in), &out)); err != nil && !errors.Is(err, io.EOF) {
+				t.Errorf("%v", err)
+			}
+			answers := map[any]bool{}
+			for line := range strings.Lines(out.String()) {
+				var a struct{ ID any }
+				if err := json.Unmarshal([]byte(line), &a); err != nil {
+					t.Errorf("%q: %v", line, err)
+				}
+				answers[a.ID] = true
+			}
+			if !answers[1.0] || !answers["last"] {
+				t.Errorf("answers: %.300s", out.String())
+			}
+		})
 	}
 }

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -16,17 +19,96 @@ import (
 // input may take.
 const lastAnswers = 5 * time.Second
 
+// maxLine bounds one message, in bytes.
+const maxLine = 4 << 20
+
 // Stdio returns a transport of lines, for standard input and output. Out is never
 // closed. What was asked before in ended is still answered: without that, the end
 // of the input cancels the requests before it, and a pipe gets half of its answers.
+// A line that is no message is answered with an error, and the next one is read.
 func Stdio(in io.Reader, out io.Writer) sdk.Transport {
-	return patient{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: keptOpen{out}}}
+	w := &lineWriter{w: out}
+	return patient{&sdk.IOTransport{Reader: &lineReader{in: bufio.NewReaderSize(in, 64<<10), errs: w}, Writer: w}}
 }
 
-// keptOpen is a writer that the server does not close.
-type keptOpen struct{ io.Writer }
+// lineWriter lets two write whole lines.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
 
-func (keptOpen) Close() error { return nil }
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.w.Write(p)
+}
+
+// Close keeps the writer open: it is not ours.
+func (*lineWriter) Close() error { return nil }
+
+// lineReader lets through the lines that are messages.
+type lineReader struct {
+	in   *bufio.Reader
+	errs io.Writer
+	rest []byte
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		line, err := r.line()
+		if len(bytes.TrimSpace(line)) > 0 {
+			if code, problem := fault(line); problem != "" {
+				answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, problem)
+				if _, werr := io.WriteString(r.errs, answer); werr != nil {
+					return 0, werr
+				}
+			} else {
+				r.rest = append(bytes.TrimSpace(line), '\n')
+				break
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// line reads a line. Of one that is too long it keeps as much as shows that.
+func (r *lineReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// fault says what keeps a line from being a message, with the code that JSON-RPC
+// has for it.
+func fault(line []byte) (code int, problem string) {
+	switch {
+	case len(line) > maxLine:
+		return -32600, fmt.Sprintf("the message is longer than %d bytes", maxLine)
+	case !json.Valid(line):
+		return -32700, "this line is no JSON"
+	case bytes.TrimSpace(line)[0] == '[': // only one old version of the protocol has batches
+		return -32600, "this is a batch: send one message a line"
+	}
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return -32600, "this is no JSON-RPC message"
+	}
+	return 0, ""
+}
+
+// Close keeps the reader open: it is not ours.
+func (*lineReader) Close() error { return nil }
 
 type patient struct{ sdk.Transport }
 
