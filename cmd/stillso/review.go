@@ -60,7 +60,7 @@ type reviewRefuseCmd struct {
 
 // reviewed is what waits, or what became of it.
 type reviewed struct {
-	Waiting []stillso.Change `json:"waiting,omitempty"`
+	Waiting []stillso.Change `json:"waiting"`
 	// Subjects are the ids of the waiting changes, those about one thing together.
 	Subjects [][]string       `json:"subjects,omitempty"`
 	Outcome  stillso.Outcome  `json:"outcome,omitempty"`
@@ -75,7 +75,7 @@ func (c *reviewListCmd) run(ctx context.Context, a *app) (summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := &reviewed{}
+	sum := &reviewed{Waiting: []stillso.Change{}}
 	for _, group := range bySubject(list) {
 		var ids []string
 		for _, ch := range group {

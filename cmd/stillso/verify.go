@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
@@ -353,10 +354,10 @@ func (v *verified) text(p *page) {
 		p.printf("%s\n", p.faint(plural(v.Off, "claim needs", "claims need")+" the network: --network asks now, verify.network = true in config.toml always"))
 	}
 	if n := len(v.Labelled); n > 0 {
-		p.printf("%s labelled unverified: %v\n", plural(n, "memory is", "memories are"), v.Labelled)
+		p.printf("%s labelled unverified: %s\n", plural(n, "memory is", "memories are"), strings.Join(v.Labelled, ", "))
 	}
 	if n := len(v.Cleared); n > 0 {
-		p.printf("%s no longer labelled: %v\n", plural(n, "memory is", "memories are"), v.Cleared)
+		p.printf("%s no longer labelled: %s\n", plural(n, "memory is", "memories are"), strings.Join(v.Cleared, ", "))
 	}
 	if n := len(v.Proposed); n > 0 {
 		p.printf("%s for what moved; stillso review shows them\n", plural(n, "correction waits", "corrections wait"))
