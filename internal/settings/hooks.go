@@ -77,6 +77,9 @@ func Install(text []byte, own string, hooks []Hook) (out []byte, created []strin
 // cut out if created names them, or, when created is nil and so nobody knows,
 // in any case.
 func Remove(text []byte, own string, created []string) ([]byte, error) {
+	if _, err := object(text); err != nil && bytes.Contains(text, []byte(own)) {
+		return nil, err // what cannot be read cannot be said to have none of ours
+	}
 	names := events(text, own)
 	for _, event := range names {
 		var err error
