@@ -538,10 +538,10 @@ func TestPlanIsCareful(t *testing.T) {
 // of ours, and the hook went on.
 func TestRemoveFromBroken(t *testing.T) {
 	text := []byte(`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/bin/stillso-hook"}]}]}},,{{`)
-	if _, err := settings.Remove(text, "stillso-hook", nil); err == nil {
+	if _, err := Remove(text, "stillso-hook", nil); err == nil {
 		t.Error("a broken file with our hook in it was called clean")
 	}
-	if out, err := settings.Remove([]byte(`{"a": 1,,`), "stillso-hook", nil); err != nil || string(out) != `{"a": 1,,` {
+	if out, err := Remove([]byte(`{"a": 1,,`), "stillso-hook", nil); err != nil || string(out) != `{"a": 1,,` {
 		t.Errorf("a broken file without our hook is left alone: %q, %v", out, err)
 	}
 }
