@@ -400,7 +400,7 @@ func (l *lab) useTool() {
 	if err := os.WriteFile(file, []byte("first line\nI always want okapi notes in the changelog\nlast line\n"), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.model.use(toolCall{toolPrompt, l.host.read[0], strings.ReplaceAll(l.host.read[1], "FILE", file)})
+	l.model.use(toolCall{when: toolPrompt, name: l.host.read[0], args: strings.ReplaceAll(l.host.read[1], "FILE", file)})
 	l.run(3*time.Minute, l.host.program, l.host.ask(toolPrompt)...)
 	asked := l.model.take()
 	if counts := blocks(asked, "okapi notes"); len(counts) == 0 {

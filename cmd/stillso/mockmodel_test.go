@@ -24,7 +24,8 @@ type modelServer struct {
 }
 
 // toolCall is what a model asks for once: when a prompt holds the words of when.
-type toolCall struct{ when, name, args string }
+// space is the namespace of the tool, for hosts that have such.
+type toolCall struct{ when, name, args, space string }
 
 // use has the model call a tool at the next request that holds the words.
 func (m *modelServer) use(c toolCall) {
@@ -153,7 +154,11 @@ func anthropicReply(w http.ResponseWriter, stream bool, call toolCall) {
 func responsesReply(w http.ResponseWriter, call toolCall) {
 	item := `{"type":"message","id":"msg_0","role":"assistant","status":"completed","content":[{"type":"output_text","text":"` + answerText + `","annotations":[]}]}`
 	if call.name != "" {
-		item = `{"type":"function_call","id":"fc_0","call_id":"call_0","name":"` + call.name + `","arguments":` + quoted(call.args) + `}`
+		space := ""
+		if call.space != "" {
+			space = `,"namespace":` + quoted(call.space)
+		}
+		item = `{"type":"function_call","id":"fc_0","call_id":"call_0","name":"` + call.name + `","arguments":` + quoted(call.args) + space + `}`
 	}
 	events(w,
 		"response.created", `{"type":"response.created","response":{"id":"resp_0","object":"response","status":"in_progress"}}`,
