@@ -121,7 +121,7 @@ func (b *benched) text(p *page) {
 	for _, f := range b.Runs {
 		p.printf("%-14s %6d documents %5d questions ", f.Name, f.Documents, f.Questions)
 		for _, name := range slices.Sorted(maps.Keys(f.Metrics)) {
-			p.printf("  %s %.1f", name, 100*f.Metrics[name])
+			p.printf("  %s %.1f", name, f.Metrics[name])
 		}
 		p.printf("\n")
 	}

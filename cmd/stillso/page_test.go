@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stillso"
+	"stillso/internal/eval"
 )
 
 // A memory that carries terminal escapes must not move the cursor, change the
@@ -212,4 +213,15 @@ func FuzzCleanText(f *testing.F) {
 			t.Errorf("cleaning twice changes %q to %q", got, again)
 		}
 	})
+}
+
+// Fault: the table of a public set multiplied shares by a hundred twice and
+// printed 8852 where it meant 88.5 %.
+func TestBenchText(t *testing.T) {
+	var b strings.Builder
+	run := &benched{Runs: []eval.BenchFigures{{Name: "set", Documents: 2, Questions: 1, Metrics: map[string]float64{"R@2": 88.52}}}}
+	run.text(&page{w: &b})
+	if !strings.Contains(b.String(), "R@2 88.5\n") {
+		t.Errorf("got %q", b.String())
+	}
 }
