@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -159,12 +160,20 @@ func TestArguments(t *testing.T) {
 		tool string
 		args any
 	}{
-		{"recall", nil}, {"recall", map[string]any{"prompt": 7}}, {"recall", map[string]any{"prompt": " \n"}},
-		{"recall", map[string]any{"prompt": []string{"a"}}}, {"recall", map[string]any{"prompt": strings.Repeat("x", maxArgument+1)}},
-		{"search", map[string]any{"query": "x", "limit": "many"}}, {"search", map[string]any{"query": "x", "limit": -1}},
-		{"search", map[string]any{"query": "x", "limit": 1e9}}, {"search", map[string]any{"query": "x", "path": "../../.ssh/id_rsa"}},
-		{"retire", map[string]any{"id": nil}}, {"retire", map[string]any{}}, {"remember", map[string]any{"content": true}},
-		{"why", map[string]any{"prompt": strings.Repeat("x", maxArgument+1)}}, {"remember", []int{1}},
+		{"recall", nil},
+		{"recall", map[string]any{"prompt": 7}},
+		{"recall", map[string]any{"prompt": " \n"}},
+		{"recall", map[string]any{"prompt": []string{"a"}}},
+		{"recall", map[string]any{"prompt": strings.Repeat("x", maxArgument+1)}},
+		{"search", map[string]any{"query": "x", "limit": "many"}},
+		{"search", map[string]any{"query": "x", "limit": -1}},
+		{"search", map[string]any{"query": "x", "limit": 1e9}},
+		{"search", map[string]any{"query": "x", "path": "../../.ssh/id_rsa"}},
+		{"retire", map[string]any{"id": nil}},
+		{"retire", map[string]any{}},
+		{"remember", map[string]any{"content": true}},
+		{"why", map[string]any{"prompt": strings.Repeat("x", maxArgument+1)}},
+		{"remember", []int{1}},
 	} {
 		r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.args})
 		if err != nil {
@@ -212,4 +221,28 @@ func TestStdio(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever comes in: what is let through is a message, and each line is one.
+func FuzzLines(f *testing.F) {
+	for _, text := range []string{"", "{}\n", `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\r\n5", "[1]\n\n", "\x00\n{\"jsonrpc\":\"2.0\",\"method\":\"x\"}"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var answers bytes.Buffer
+		out, err := io.ReadAll(&lineReader{in: bufio.NewReaderSize(bytes.NewReader(text), 16), errs: &answers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(out) {
+			if _, problem := fault(line); problem != "" {
+				t.Fatalf("%q: %s", line, problem)
+			}
+		}
+		for line := range bytes.Lines(answers.Bytes()) {
+			if !json.Valid(line) {
+				t.Fatalf("answer %q", line)
+			}
+		}
+	})
 }

@@ -128,3 +128,36 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file holds: an entry that goes in comes out again, and what is not
+// understood is refused.
+func FuzzEntry(f *testing.F) {
+	for _, text := range []string{"", "{}", "// c\n{\"a\":1,}", "{\"mcpServers\":{\"x\":{}}}", "{\"mcpServers\":{\"stillso\":{\"command\":[\"stillso\"],},}}", "\ufeff{\r\n\t\"mcpServers\": {\r\n\t}\r\n}"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e := server("/opt/stillso")
+		with, created, err := SetEntry(text, e)
+		if err != nil {
+			return
+		}
+		root, err := parse(with)
+		if err != nil || !e.ours(with, e.find(root)) {
+			t.Fatalf("%q became %q: %v", text, with, err)
+		}
+		before, err := parse(text)
+		if err != nil || before != nil && e.find(before) != nil {
+			return
+		}
+		if created == nil {
+			created = []string{}
+		}
+		back, err := CutEntry(with, e, created)
+		if err != nil {
+			t.Fatalf("%q: %v", with, err)
+		}
+		if left, err := parse(back); err != nil || e.find(left) != nil {
+			t.Fatalf("%q became %q, and then %q: %v", text, with, back, err)
+		}
+	})
+}
