@@ -296,8 +296,8 @@ func (t *tidied) text(p *page) {
 	if t.DryRun {
 		verb = "would be "
 	}
-	p.printf("%s, %s looked at, %d judged by a model: %s%d changed, %s%d put to review  %s\n", plural(t.Memories, "memory", "memories"), plural(t.Pairs, "pair", "pairs"), t.Asked,
-		verb, len(t.Applied), verb, len(t.Proposed), p.faint(fmt.Sprintf("%d ms", t.Millis)))
+	p.printf("%s, %s looked at, %d judged by a model: %s%d changed, %d put to review  %s\n", plural(t.Memories, "memory", "memories"), plural(t.Pairs, "pair", "pairs"), t.Asked,
+		verb, len(t.Applied), len(t.Proposed), p.faint(fmt.Sprintf("%d ms", t.Millis)))
 	for _, ns := range slices.Sorted(maps.Keys(t.Orphans)) {
 		p.printf("%s of %s: its directory is gone; stillso adopt gives them to another\n", plural(t.Orphans[ns], "memory", "memories"), ns)
 	}
