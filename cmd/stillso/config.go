@@ -28,6 +28,8 @@ type config struct {
 type verifyConfig struct {
 	// Network: also run the probes that ask other machines.
 	Network bool `toml:"network"`
+	// ModelClaims: enriching also asks the model what can be checked.
+	ModelClaims bool `toml:"model_claims"`
 }
 
 // profileConfig bounds the text that a session begins with.
@@ -61,6 +63,7 @@ type captureConfig struct {
 func defaultConfig() config {
 	return config{
 		Capture: captureConfig{Sessions: true, Findings: true, Turns: 10},
+		Verify:  verifyConfig{ModelClaims: true},
 		Profile: profileConfig{MaxTokens: inject.SessionTokens, MaxBytes: inject.SessionBytes},
 	}
 }
@@ -83,6 +86,7 @@ timeout = "3m"      # of one call
 
 [verify]
 network = false     # also run the probes that ask other machines: addresses, gh, doppler, aws
+model_claims = true # enrich also asks the model what in a memory can be checked
 
 [profile]
 max_tokens = 1300   # what a session begins with, estimated

@@ -11,6 +11,7 @@ import (
 	"stillso/internal/llm"
 	"stillso/internal/snapshot"
 	"stillso/internal/terms"
+	"stillso/internal/verify"
 )
 
 // enrichCmd adds the words that a person would type.
@@ -27,6 +28,8 @@ func (enrichCmd) Help() string {
 reach a memory that shares no word with the prompt. A model writes them, one call a
 memory, within the budget of config.toml; without a model they are learnt from what
 was said in the memory's own session. Interrupted, it goes on where it was.
+In the same call the model says what in a memory can be checked (paths, branches,
+versions): verify.model_claims = false in config.toml turns that off.
 
 Examples:
   stillso enrich
@@ -102,12 +105,16 @@ func (a *app) enrich(ctx context.Context, list []*stillso.Memory, limit int, tel
 	if err != nil {
 		return nil, err
 	}
+	claims, err := a.claiming()
+	if err != nil {
+		return nil, err
+	}
 	sum := &enriched{Model: model.Name(), Batch: stillso.NewID()}
 	b := enrich.Batch{
 		Model: model, Now: a.now, ID: sum.Batch, Progress: tell,
 		Context: func(ctx context.Context, m *stillso.Memory) (enrich.Context, error) {
 			near := slices.DeleteFunc(a.near(ctx, m.Namespace, m.Content, 4), func(n *stillso.Memory) bool { return n.ID == m.ID || n.State != stillso.Active })
-			return enrich.Context{Neighbours: near, Languages: languages, Session: m.SourceSession, Frequency: frequency(snap)}, nil
+			return enrich.Context{Neighbours: near, Languages: languages, Session: m.SourceSession, Frequency: frequency(snap), Claims: claims}, nil
 		},
 		Apply: func(ctx context.Context, c stillso.Change) error {
 			redactChange(&c)
@@ -125,6 +132,21 @@ func (a *app) enrich(ctx context.Context, list []*stillso.Memory, limit int, tel
 		sum.Stopped, err = err.Error(), nil
 	}
 	return sum, err
+}
+
+// claiming lets the model say what can be checked, by the probes that there are; nil
+// if the settings say no.
+func (a *app) claiming() (*enrich.Claiming, error) {
+	conf, err := a.config()
+	if err != nil || !conf.Verify.ModelClaims {
+		return nil, err
+	}
+	return &enrich.Claiming{
+		Valid: func(probe string, args []string) bool {
+			return verify.Valid(stillso.Claim{Probe: probe, Args: args}) == nil
+		},
+		Known: verify.Claims,
+	}, nil
 }
 
 // frequency tells how common a term is in the index.
@@ -234,6 +256,9 @@ func (e *enriched) text(p *page) {
 		how = "by " + e.Model
 	}
 	p.printf("%s for %d of %s, %s\n", plural(e.Aliases, "alias", "aliases"), e.Done, plural(e.Due, "memory that was due", "memories that were due"), how)
+	if e.Claims > 0 {
+		p.printf("%s that can be checked; stillso verify does\n", plural(e.Claims, "claim", "claims"))
+	}
 	if e.Failed > 0 {
 		p.printf("%s left for the next time: %s\n", plural(e.Failed, "memory is", "memories are"), e.LastError)
 	}

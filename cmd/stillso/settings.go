@@ -86,6 +86,7 @@ func (s *settingsShown) text(p *page) {
 		{"llm.model", cmp.Or(c.Model.Model, "the provider's own choice")},
 		{"llm.timeout", cmp.Or(c.Model.Timeout, 3*time.Minute).String()},
 		{"verify.network", fmt.Sprint(c.Verify.Network)},
+		{"verify.model_claims", fmt.Sprint(c.Verify.ModelClaims)},
 		{"profile.max_tokens", fmt.Sprint(c.Profile.MaxTokens)},
 		{"profile.max_bytes", fmt.Sprint(c.Profile.MaxBytes)},
 	})

@@ -33,6 +33,7 @@ type Summary struct {
 	Due     int `json:"due"`     // of these, those to be enriched
 	Done    int `json:"done"`    // enriched
 	Aliases int `json:"aliases"` // added in all
+	Claims  int `json:"claims,omitempty"`
 	Failed  int `json:"failed"`  // left for the next time
 	// LastError says what happened to the last one that failed.
 	LastError string `json:"last_error,omitempty"`
@@ -58,10 +59,11 @@ func (b *Batch) Run(ctx context.Context, memories []*stillso.Memory) (Summary, e
 		if !Due(m) {
 			continue
 		}
-		n, err := b.one(ctx, m)
+		got, err := b.one(ctx, m)
 		if err == nil {
 			s.Done++
-			s.Aliases += n
+			s.Aliases += len(got.Aliases)
+			s.Claims += len(got.Claims)
 			inARow = 0
 		} else {
 			s.Failed++
@@ -89,23 +91,23 @@ func (b *Batch) Run(ctx context.Context, memories []*stillso.Memory) (Summary, e
 	return s, nil
 }
 
-// one enriches one memory and returns the number of its aliases.
-func (b *Batch) one(ctx context.Context, m *stillso.Memory) (int, error) {
+// one enriches one memory and returns what it got.
+func (b *Batch) one(ctx context.Context, m *stillso.Memory) (Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return Answer{}, err
 	}
 	c, err := b.Context(ctx, m)
 	if err != nil {
-		return 0, err
+		return Answer{}, err
 	}
-	aliases, err := Enrich(ctx, b.Model, m, c)
+	answer, err := Enrich(ctx, b.Model, m, c)
 	if err != nil {
-		return 0, err
+		return Answer{}, err
 	}
-	change := Change(m, aliases, b.Model.Name(), b.Now())
+	change := Change(m, answer, b.Model.Name(), b.Now())
 	change.Batch = b.ID
 	if err := b.Apply(ctx, change); err != nil {
-		return 0, err
+		return Answer{}, err
 	}
-	return len(aliases), nil
+	return answer, nil
 }

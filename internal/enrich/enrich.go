@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +62,18 @@ type Context struct {
 	Frequency Frequency
 	// Session is booked in the ledger.
 	Session string
+	// Claims, if set, has the model also say what can be checked.
+	Claims *Claiming
+}
+
+// Answer is what an enriching gives a memory.
+type Answer struct {
+	Aliases []string
+	// Claims have no verdict yet.
+	Claims []stillso.Claim
+	// Asked says that claims were asked for: then no claims means that there are
+	// none, else that nothing is known.
+	Asked bool
 }
 
 // Due reports whether the memory's aliases were never derived, or from another
@@ -85,20 +98,26 @@ func Derived(m *stillso.Memory) []string {
 	return strings.Split(list, "\n")
 }
 
-// Enrich asks the model for aliases and returns those that the rules let
-// through, at most 12; there may be none. The error wraps one of llm.
-func Enrich(ctx context.Context, model llm.Model, m *stillso.Memory, c Context) ([]string, error) {
+// Enrich asks the model for aliases, and for claims where they are wanted, and
+// returns what the rules let through: at most 12 aliases and 5 claims; there may be
+// none. The error wraps one of llm.
+func Enrich(ctx context.Context, model llm.Model, m *stillso.Memory, c Context) (Answer, error) {
 	var answer struct {
-		Aliases []string `json:"aliases"`
+		Aliases []string        `json:"aliases"`
+		Claims  json.RawMessage `json:"claims"`
 	}
 	_, err := llm.Ask(ctx, model, Request(m, c), "aliases", &answer)
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
 	if len(answer.Aliases) > 100 {
-		return nil, &llm.Error{Kind: llm.ErrNotJSON, Model: model.Name(), Detail: fmt.Sprintf("%d aliases where 6 to 12 were asked for", len(answer.Aliases))}
+		return Answer{}, &llm.Error{Kind: llm.ErrNotJSON, Model: model.Name(), Detail: fmt.Sprintf("%d aliases where 6 to 12 were asked for", len(answer.Aliases))}
 	}
-	return Clean(m, answer.Aliases, c), nil
+	out := Answer{Aliases: Clean(m, answer.Aliases, c)}
+	if c.Claims.wanted(m) {
+		out.Asked, out.Claims = true, c.Claims.clean(m, answer.Claims)
+	}
+	return out, nil
 }
 
 // Request is the question about one memory. Secrets are taken out of it.
@@ -130,7 +149,12 @@ func Request(m *stillso.Memory, c Context) llm.Request {
 		b.WriteString("\nThe developer types: " + strings.Join(c.Languages, ", ") + "\n")
 	}
 	text, _ := redact.Text(b.String())
-	return llm.Request{Purpose: "enrich", System: prompt, Text: text, MaxTokens: 1000, Session: c.Session}
+	r := llm.Request{Purpose: "enrich", System: prompt, Text: text, MaxTokens: 1000, Session: c.Session}
+	if c.Claims.wanted(m) {
+		r.System += "\n" + claimsPrompt
+		r.MaxTokens += 500
+	}
+	return r
 }
 
 // Clean applies the rules to phrases from a model: what is no phrase of 2 to 60
@@ -298,15 +322,16 @@ func unprintable(r rune) bool {
 // ErrUnchanged says that the memory has these aliases already.
 var ErrUnchanged = errors.New("the aliases are the same")
 
-// Change makes the change that gives a memory its derived aliases in place of
-// those of the last enriching. Aliases from elsewhere stay. It notes the version
-// also when there are none, so that the memory is not asked about again.
-func Change(m *stillso.Memory, aliases []string, model string, at time.Time) stillso.Change {
+// Change makes the change that gives a memory its derived aliases, and where they
+// were asked for its claims, in place of those of the last enriching. What is from
+// elsewhere stays. It notes the version also when there are none, so that the memory
+// is not asked about again.
+func Change(m *stillso.Memory, answer Answer, model string, at time.Time) stillso.Change {
 	after := m.Clone()
 	old := Derived(m)
 	after.Aliases = slices.DeleteFunc(after.Aliases, func(a string) bool { return slices.Contains(old, a) })
 	var derived []string
-	for _, a := range aliases {
+	for _, a := range answer.Aliases {
 		if len(after.Aliases) < stillso.MaxAliases && !slices.Contains(after.Aliases, a) {
 			after.Aliases = append(after.Aliases, a)
 			derived = append(derived, a)
@@ -316,7 +341,12 @@ func Change(m *stillso.Memory, aliases []string, model string, at time.Time) sti
 		after.Extra = map[string]string{}
 	}
 	after.Extra[Key] = strings.Join(append([]string{stamp(m)}, derived...), "\n")
-	return edit(m, after, stillso.Actor{Kind: stillso.Model, Name: model}, fmt.Sprintf("%d aliases by prompt enrich %s", len(derived), Version()), at)
+	what := fmt.Sprintf("%d aliases", len(derived))
+	if answer.Asked {
+		setClaims(after, answer.Claims)
+		what += fmt.Sprintf(" and %d claims", len(answer.Claims))
+	}
+	return edit(m, after, stillso.Actor{Kind: stillso.Model, Name: model}, what+" by prompt enrich "+Version(), at)
 }
 
 // LearnChange makes the change that adds learned aliases; rule says why, for
