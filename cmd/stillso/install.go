@@ -35,6 +35,9 @@ comments, order and the hooks of others stay as they are, and a backup is kept i
 home of the memories. Doing it again brings the entries up to date. stillso uninstall
 gives the files back as they were.
 
+It asks once whether claims may be checked by asking other machines, and writes the
+answer to config.toml (verify.network); with --yes they may not.
+
 Codex runs no hook that nobody trusted. Trust it there with /hooks, or say --trust here.
 
 Examples:
@@ -161,6 +164,9 @@ func (c *installCmd) run(ctx context.Context, a *app) (summary, error) {
 		}
 		list[i].Trusted, list[i].Remark = true, ""
 	}
+	if err := a.askNetwork(c.Yes); err != nil {
+		return nil, fmt.Errorf("%s, but %w", done(list), err)
+	}
 	return summaryOf(list), nil
 }
 
@@ -267,15 +273,21 @@ func (a *app) yes(question string, never bool) bool {
 	if never || !a.interactive() {
 		return false
 	}
+	yes, _ := a.answer(question) // no answer is no
+	return yes
+}
+
+// answer asks a person and reports whether there was an answer, and a yes.
+func (a *app) answer(question string) (yes, answered bool) {
 	if _, err := fmt.Fprintf(a.std.err, "%s [y/N] ", question); err != nil {
-		return false
+		return false, false
 	}
-	answer, _ := bufio.NewReaderSize(a.std.in, 16).ReadString('\n') // no answer is no
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	line, err := bufio.NewReaderSize(a.std.in, 16).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
-		return true
+		return true, true
 	}
-	return false
+	return false, err == nil
 }
 
 func (c *uninstallCmd) run(ctx context.Context, a *app) (summary, error) {

@@ -34,7 +34,7 @@ type Summary struct {
 	Done    int `json:"done"`    // enriched
 	Aliases int `json:"aliases"` // added in all
 	Claims  int `json:"claims,omitempty"`
-	Failed  int `json:"failed"`  // left for the next time
+	Failed  int `json:"failed"` // left for the next time
 	// LastError says what happened to the last one that failed.
 	LastError string `json:"last_error,omitempty"`
 }
