@@ -14,7 +14,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"stillso/internal/files"
 	"stillso/internal/host"
 	"stillso/internal/host/codex"
 	"stillso/internal/settings"
@@ -61,7 +60,7 @@ func (d *checkup) hooks(ctx context.Context) {
 	if !any {
 		d.health.add("hooks", note, "stillso install", "no assistant that stillso knows was found here")
 	}
-	d.cutOff()
+	d.cutOff(ctx)
 }
 
 // host fills the row of one host, and adds what is to be said of it.
@@ -304,20 +303,4 @@ func commitOf(program string) string {
 		}
 	}
 	return ""
-}
-
-// cutOff tells of MEMORY.md files of which the host loads only the beginning.
-func (d *checkup) cutOff() {
-	for _, folder := range look(d.app.claudeDir()).folders {
-		path := filepath.Join(folder, "MEMORY.md")
-		text, err := os.ReadFile(path) // #nosec G304 -- the host's own index
-		if err != nil {
-			continue
-		}
-		lines := strings.Count(strings.TrimRight(string(text), "\n")+"\n", "\n")
-		if loaded := files.LoadedIndex(string(text)); loaded < lines {
-			d.health.add("MEMORY.md", note, "stillso import "+folder+" makes them findable",
-				"Claude Code loads %d of %d lines of %s", loaded, lines, path)
-		}
-	}
 }

@@ -37,6 +37,8 @@ type finding struct {
 	Detail string `json:"detail"`
 	// Do says what to do about it; empty if nothing is to be done.
 	Do string `json:"do,omitempty"`
+	// Index is a MEMORY.md that is not loaded whole.
+	Index *indexOrder `json:"index,omitempty"`
 }
 
 // health is what doctor found.
@@ -78,6 +80,9 @@ func (h *health) text(p *page) {
 		p.printf("%s%s  %s%s  %s\n", marks[f.Level], pad(string(f.Level), 7), f.Check, pad(f.Check, wide), oneLine(f.Detail))
 		if f.Do != "" {
 			p.printf("%s\n", p.faint(pad("", wide+11)+"→ "+f.Do))
+		}
+		if f.Index != nil {
+			f.Index.text(p, pad("", wide+11))
 		}
 	}
 	h.hostTable(p)

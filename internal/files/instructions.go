@@ -136,11 +136,16 @@ func (it item) kind(content string) stillso.Type {
 	return stillso.Fact
 }
 
+// What Claude Code loads of a MEMORY.md (measured on 2.1.332; see docs/format.md).
+const (
+	IndexLines = 200
+	IndexUnits = 25_000 // of UTF-16
+)
+
 // LoadedIndex returns how many lines of a MEMORY.md Claude Code loads: the first
-// 200, and at most 25,000 UTF-16 units, cut at a line (measured on 2.1.332; see
-// docs/format.md).
+// 200, and at most 25,000 UTF-16 units, cut at a line.
 func LoadedIndex(text string) int {
-	const maxLines, maxUnits = 200, 25_000
+	const maxLines, maxUnits = IndexLines, IndexUnits
 	units, n := 0, 0
 	for line := range strings.Lines(text) {
 		for _, r := range line {
