@@ -18,6 +18,7 @@ import (
 // mcpCmd offers the memory to assistants as tools.
 type mcpCmd struct {
 	Serve     mcpServeCmd     `cmd:"" default:"withargs" help:"Answer an assistant on standard input and output."`
+	HTTP      mcpHTTPCmd      `cmd:"" name:"http" help:"Answer programs of this machine over HTTP, with a token."`
 	Install   mcpInstallCmd   `cmd:"" help:"Register the server with assistants."`
 	Uninstall mcpUninstallCmd `cmd:"" help:"Take the server out of assistants' settings."`
 }
