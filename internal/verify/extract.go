@@ -17,6 +17,10 @@ import (
 // people and models have other ids, and are kept as they are.
 const ruleID = "rule-"
 
+// modelID begins the id of a claim that a model made of the memory's own words, see
+// package enrich: it ends with the words, when somebody edits them away.
+const modelID = "model-"
+
 // Claims returns what a memory claims: what the rules draw from its content, body and
 // related files, after the claims that it carries already. It is at most [MaxClaims]
 // claims, each valid, none twice. Verdicts of claims that are still made are kept.
@@ -34,7 +38,7 @@ func Claims(m *stillso.Memory) []stillso.Claim {
 	}
 	known := map[string]stillso.Claim{}
 	for _, c := range m.Claims {
-		if known[c.ID] = c; c.ID != "" && !strings.HasPrefix(c.ID, ruleID) {
+		if known[c.ID] = c; c.ID != "" && !strings.HasPrefix(c.ID, ruleID) && (!strings.HasPrefix(c.ID, modelID) || stated(m, c)) {
 			add(c)
 		}
 	}
@@ -46,6 +50,12 @@ func Claims(m *stillso.Memory) []stillso.Claim {
 		add(c)
 	}
 	return out
+}
+
+// stated reports whether the memory still holds the arguments of a claim.
+func stated(m *stillso.Memory, c stillso.Claim) bool {
+	own := strings.Join(append([]string{m.Name, m.Content, m.Why, m.Body}, m.RelatedFiles...), "\n")
+	return !slices.ContainsFunc(c.Args, func(arg string) bool { return !strings.Contains(own, arg) })
 }
 
 func claimID(c stillso.Claim) string {
