@@ -80,8 +80,15 @@ func TestUnreadableHomeIsNotAnEmptyOne(t *testing.T) {
 			}
 			t.Cleanup(func() { os.Chmod(dir, 0o700) }) //nolint:errcheck // so that it can be removed
 			for _, args := range [][]string{
-				{"list"}, {"list", "--all"}, {"remember", "A new fact about okapi"}, {"recall", "deploy the billing service"}, {"search", "zanzibar"},
-				{"export"}, {"sweep"}, {"doctor"}, {"journal"},
+				{"list"},
+				{"list", "--all"},
+				{"remember", "A new fact about okapi"},
+				{"recall", "deploy the billing service"},
+				{"search", "zanzibar"},
+				{"export"},
+				{"sweep"},
+				{"doctor"},
+				{"journal"},
 			} {
 				out, errOut, code := d.try(args...)
 				if code != exitProblems && code != exitUsage || !strings.Contains(out+errOut, dir) || strings.Contains(errOut+out, "nothing was saved") {

@@ -14,8 +14,10 @@ func TestEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Entry{
-		{First: 6, Last: 6, Target: "kiln.md"}, {First: 7, Last: 7, Target: "glaze"},
-		{First: 8, Last: 9, Rule: true}, {First: 12, Last: 12, Rule: true},
+		{First: 6, Last: 6, Target: "kiln.md"},
+		{First: 7, Last: 7, Target: "glaze"},
+		{First: 8, Last: 9, Rule: true},
+		{First: 12, Last: 12, Rule: true},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
