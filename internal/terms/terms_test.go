@@ -59,8 +59,10 @@ func TestPositions(t *testing.T) {
 
 // A stop list that eats a topic silences recall; one that misses chat breaks silence.
 func TestStop(t *testing.T) {
-	for _, s := range []string{"ok, go on", "please continue", "try again", "thanks!", "继续", "帮我看看", "다시 해줘", "what about this one?",
-		"gracias, continúa ahora", "vamos, segue então", "merci, maintenant", "danke, mach jetzt weiter", "спасибо, давай дальше", "grazie, vai avanti"} {
+	for _, s := range []string{
+		"ok, go on", "please continue", "try again", "thanks!", "继续", "帮我看看", "다시 해줘", "what about this one?",
+		"gracias, continúa ahora", "vamos, segue então", "merci, maintenant", "danke, mach jetzt weiter", "спасибо, давай дальше", "grazie, vai avanti",
+	} {
 		for _, x := range Analyze(s) {
 			if !Stop(x) {
 				t.Errorf("%q: %q is not a stop word", s, x.Text)
