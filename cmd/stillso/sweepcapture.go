@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"stillso"
@@ -164,6 +165,20 @@ func (s *sweeper) uncaptured(ctx context.Context, x stillso.Session) bool {
 	return err == nil && newPrompts(turns, x.Captured) > 0
 }
 
+// restAfter is how long after a capture the model is left alone.
+const restAfter = 10 * time.Minute
+
+// busy reports whether a session has just been captured with a model: its end costs
+// the capture and the judge and nothing more. Sweeps that follow one another at once,
+// as two events start them, are one end.
+func (s *sweeper) busy(ctx context.Context) bool {
+	if s.sum.Sessions > 0 {
+		return true
+	}
+	calls, err := s.app.opened.Usage(ctx, s.app.now().Add(-restAfter))
+	return err != nil || slices.ContainsFunc(calls, func(u stillso.Usage) bool { return u.Purpose == "capture" || u.Purpose == "judge" })
+}
+
 // enrichPerSweep bounds the calls of one sweep; the budget of the day bounds them
 // all.
 const enrichPerSweep = 30
@@ -175,8 +190,8 @@ func (s *sweeper) enrich(ctx context.Context) error {
 		return err
 	}
 	list := s.saved
-	if model != nil && s.sum.Sessions > 0 {
-		return nil // a session's end costs at most its capture; the next sweep that captures nothing enriches
+	if model != nil && s.busy(ctx) {
+		return nil
 	}
 	if model != nil {
 		if list, err = s.app.opened.Memories(ctx, stillso.Filter{States: []stillso.State{stillso.Active}, Limit: 2000}); err != nil {

@@ -263,7 +263,7 @@ func (s *sweeper) tidy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	withModel := model != nil && s.sum.Sessions == 0 && now.Sub(state.ModelAt) >= tidyEvery
+	withModel := model != nil && !s.busy(ctx) && now.Sub(state.ModelAt) >= tidyEvery
 	if !withModel && now.Sub(state.At) < tidyEvery {
 		return nil
 	}
