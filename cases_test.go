@@ -113,7 +113,7 @@ func runCases(t *testing.T, dir string) {
 	for _, f := range found {
 		t.Run(filepath.Base(filepath.Dir(f)), func(t *testing.T) {
 			t.Parallel() // most of their time is waiting
-			r := newCaseRun(t, filepath.Dir(f), bin)
+			var r *caseRun
 			defer func() {
 				if r.unsupported != "" {
 					mu.Lock()
@@ -121,7 +121,15 @@ func runCases(t *testing.T, dir string) {
 					mu.Unlock()
 				}
 			}()
-			r.do()
+			// The limits of time and memory are for a quiet machine: the cases' README.md
+			// says to take the best of three. Everything else must hold the first time.
+			for attempt := 1; ; attempt++ {
+				r = newCaseRun(t, filepath.Dir(f), bin)
+				r.last = attempt == 3
+				if r.do() {
+					return
+				}
+			}
 		})
 	}
 }
@@ -144,8 +152,9 @@ type caseFile struct {
 	Checks    []map[string]json.RawMessage `json:"checks"`
 }
 
-// do runs the steps, then the checks.
-func (r *caseRun) do() {
+// do runs the steps, then the checks. It is false if nothing but limits of time and
+// memory was missed, and another attempt is left.
+func (r *caseRun) do() bool {
 	text, err := os.ReadFile(filepath.Join(r.dir, "expect.json"))
 	if err != nil {
 		r.t.Fatal(err)
@@ -186,9 +195,15 @@ func (r *caseRun) do() {
 			r.t.Logf("%s %s: exit %d, %d ms, ids %v\n%s%s", w.str("do"), w.str("as"), o.exit, o.ms, o.ids, o.text, o.stderr)
 		}
 	}
+	slow := false
 	for _, m := range c.Checks {
 		w := words(m)
 		err := r.check(w)
+		if kind := w.str("check"); err != nil && !r.last && (kind == "max_ms" || kind == "max_rss_mb") {
+			r.t.Logf("again, for %s: %v", w, err)
+			slow = true
+			continue
+		}
 		if missing := (*missingStep)(nil); errors.As(err, &missing) && w.truth("optional") {
 			r.t.Logf("%s is optional and left out: %v", w, err)
 		} else if err != nil {
@@ -198,6 +213,7 @@ func (r *caseRun) do() {
 	if r.t.Failed() {
 		r.t.Log("root of the case: " + r.root + " (kept only while the test runs); STILLSO_CASES_TRACE=1 shows every step")
 	}
+	return r.t.Failed() || !slow
 }
 
 // needs returns the feature that a step needs and that is not there, or "".
