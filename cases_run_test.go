@@ -22,7 +22,7 @@ import (
 // caseRun is one case: its own root, home, store and scratch folder.
 type caseRun struct {
 	// last is set for the attempt whose limits of time and memory count.
-	last bool
+	last   bool
 	t      testing.TB
 	source string // the folder of the case
 	bin    string // where the binaries are
