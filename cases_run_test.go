@@ -222,6 +222,7 @@ func (r *caseRun) runWith(env map[string]string, dir string, stdin []byte, name 
 		return o
 	}
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	peak := watchPeak(cmd.Process.Pid)
 	err := cmd.Wait()
 	timer.Stop()
 	o.ms = time.Since(start).Milliseconds()
@@ -229,11 +230,45 @@ func (r *caseRun) runWith(env map[string]string, dir string, stdin []byte, name 
 	if cmd.ProcessState != nil {
 		o.exit, o.rss = cmd.ProcessState.ExitCode(), maxRSS(cmd.ProcessState)
 	}
+	if mb := peak(); mb > 0 {
+		o.rss = mb
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		o.stderr += err.Error()
 	}
 	return o
+}
+
+// watchPeak reads a process's own peak of memory while it runs, where the system tells
+// it; the result, in MB, is 0 elsewhere. What wait reports starts with the peak of the
+// process that made it, which is this test, and that one holds whole transcripts.
+func watchPeak(pid int) func() float64 {
+	stop, done := make(chan struct{}), make(chan float64, 1)
+	own, _ := os.ReadFile("/proc/self/status")
+	mine, _, _ := strings.Cut(string(own), "\n") // until it runs its program the child is this test
+	go func() {
+		kb := 0.0
+		for {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+			if name, _, _ := strings.Cut(string(text), "\n"); name == mine {
+				text = nil
+			}
+			if _, rest, ok := strings.Cut(string(text), "VmHWM:"); err == nil && ok {
+				var now float64
+				if _, err := fmt.Sscan(rest, &now); err == nil {
+					kb = max(kb, now)
+				}
+			}
+			select {
+			case <-stop:
+				done <- kb / 1024
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	return func() float64 { close(stop); return <-done }
 }
 
 func maxRSSOf(state *os.ProcessState) int64 {
